@@ -1,3 +1,4 @@
+import { aiMessageRoutes } from './ai-stream/history-route.ts';
 import { aiStreamRoutes } from './ai-stream/route.ts';
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
@@ -56,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   ...configurationRoutes,
   ...streamRoutes,
   ...exportRoutes,
+  ...aiMessageRoutes,
   ...aiStreamRoutes,
   ...uploadRoutes,
   ...putContentRoutes,

@@ -355,72 +355,9 @@ export type TextPart = {
 };
 
 /**
- * An image with exactly one of `path`, `data` and `upload_id`.
+ * The message to the agent: a text or an array of parts. A text is equivalent to one text part.
  */
-export type ImagePart = {
-    type: 'image';
-    /**
-     * Required with `data`. By default the type of the upload, or the one that `path` implies. The bytes must match it.
-     */
-    media_type?: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-    /**
-     * A file name for the model and for readers.
-     */
-    name?: string;
-    /**
-     * A file of the workspace of the session, as it is now.
-     */
-    path?: string;
-    /**
-     * The bytes in Base64, at most 5 MiB in one part and 7 MiB in one message.
-     */
-    data?: string;
-    /**
-     * upl_…: an upload of the caller.
-     */
-    upload_id?: string;
-};
-
-/**
- * A file with exactly one of `path`, `data` and `upload_id`.
- */
-export type FilePart = {
-    type: 'file';
-    /**
-     * Required with `data`. By default the type of the upload, or the one that `path` implies.
-     */
-    media_type?: string;
-    /**
-     * A file name for the model and for readers.
-     */
-    name?: string;
-    /**
-     * A file of the workspace of the session, as it is now.
-     */
-    path?: string;
-    /**
-     * The bytes in Base64, at most 5 MiB in one part and 7 MiB in one message.
-     */
-    data?: string;
-    /**
-     * upl_…: an upload of the caller.
-     */
-    upload_id?: string;
-};
-
-export type ContentPart = TextPart | ImagePart | FilePart;
-
-/**
- * The message to the agent: a text or an array of parts. A text is equivalent to one text part. At most 32 parts are images or files, each of at most 64 MiB.
- */
-export type Content = string | Array<ContentPart>;
-
-/**
- * The first message: its content, or an object with its content.
- */
-export type FirstMessage = string | Array<ContentPart> | {
-    content: Content;
-};
+export type Content = string | Array<TextPart>;
 
 /**
  * Why a session is idle.
@@ -563,58 +500,13 @@ export type MessageToolCall = {
     };
 };
 
-export type MessageImage = {
-    type: 'image';
-    /**
-     * For example image/png.
-     */
-    media_type: string;
-    /**
-     * The file name.
-     */
-    name?: string;
-    /**
-     * Lowercase hexadecimal. `GET …/parts/{sha256}` returns the bytes.
-     */
-    sha256: string;
-    /**
-     * The size in bytes.
-     */
-    size: number;
-    /**
-     * What the provider needs back in the next request.
-     */
-    providerOptions?: {
-        [key: string]: unknown;
-    };
-};
-
 export type MessageFile = {
     type: 'file';
     /**
-     * For example image/png.
+     * The bytes as Base64, or a URL.
      */
-    media_type?: string;
-    /**
-     * The file name.
-     */
-    name?: string;
-    /**
-     * Lowercase hexadecimal. `GET …/parts/{sha256}` returns the bytes.
-     */
-    sha256?: string;
-    /**
-     * The size in bytes.
-     */
-    size?: number;
-    /**
-     * Only of a file that a model has made: the bytes as Base64, or a URL.
-     */
-    data?: string;
-    /**
-     * Only with `data`.
-     */
-    mediaType?: string;
+    data: string;
+    mediaType: string;
     /**
      * What the provider needs back in the next request.
      */
@@ -633,8 +525,6 @@ export type MessagePart = ({
 } & MessageReasoning) | ({
     type: 'tool-call';
 } & MessageToolCall) | ({
-    type: 'image';
-} & MessageImage) | ({
     type: 'file';
 } & MessageFile);
 
@@ -1869,6 +1759,17 @@ export type DrainingFrame = {
  */
 export type StreamItem = Event | CaughtUpFrame | DrainingFrame;
 
+export type UiMessage = {
+    /**
+     * The id of the turn for an answer, and of the event for a message of a user.
+     */
+    id: string;
+    role: 'user' | 'assistant';
+    parts: Array<{
+        [key: string]: unknown;
+    }>;
+};
+
 export type WrittenEntries = {
     entries: Array<FileEntry>;
     /**
@@ -1994,6 +1895,11 @@ export type UserId = string;
 export type LastEventId = string;
 
 /**
+ * The major version of AI SDK in the client: 6 or 7 (default). The query parameter `ai_sdk` takes precedence.
+ */
+export type XAhsAiSdk = string;
+
+/**
  * The chat id of AI SDK, which can be any text.
  */
 export type ChatId = string;
@@ -2051,6 +1957,11 @@ export type CreatedBefore = string;
 export type Path = string;
 
 /**
+ * The major version of AI SDK in the client. Default: the header `x-ahs-ai-sdk`, else 7.
+ */
+export type AiSdk = '6' | '7';
+
+/**
  * Only sessions with this status.
  */
 export type Status = 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
@@ -2074,6 +1985,11 @@ export type Q = string;
  * Only archived sessions. Default: only sessions that are not archived.
  */
 export type Archived = boolean;
+
+/**
+ * When the client closes the connection before the end of the stream: `continue` (default) leaves the turn running, so that it can be resumed; `interrupt` ends it.
+ */
+export type OnDisconnect = 'continue' | 'interrupt';
 
 /**
  * Only events of these types, separated by commas.
@@ -2143,10 +2059,28 @@ export type ListAgentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2225,6 +2159,18 @@ export type CreateAgentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
@@ -2243,10 +2189,16 @@ export type CreateAgentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2291,6 +2243,18 @@ export type DeleteAgentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2303,10 +2267,16 @@ export type DeleteAgentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2361,6 +2331,18 @@ export type GetAgentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2373,10 +2355,16 @@ export type GetAgentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2450,6 +2438,18 @@ export type UpdateAgentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2474,10 +2474,16 @@ export type UpdateAgentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2531,16 +2537,34 @@ export type ListAgentVersionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2590,6 +2614,12 @@ export type GetAgentAccessErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -2608,10 +2638,16 @@ export type GetAgentAccessErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2673,6 +2709,12 @@ export type SetAgentAccessErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -2703,10 +2745,16 @@ export type SetAgentAccessErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2773,10 +2821,28 @@ export type ListAssistantsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2851,6 +2917,18 @@ export type CreateAssistantErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
@@ -2869,10 +2947,16 @@ export type CreateAssistantErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2917,6 +3001,18 @@ export type DeleteAssistantErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2929,10 +3025,16 @@ export type DeleteAssistantErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2987,6 +3089,18 @@ export type GetAssistantErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2999,10 +3113,16 @@ export type GetAssistantErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3072,6 +3192,18 @@ export type UpdateAssistantErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3096,10 +3228,16 @@ export type UpdateAssistantErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3138,16 +3276,34 @@ export type GetAssistantWorkspaceErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3168,20 +3324,7 @@ export type GetAssistantWorkspaceResponse = GetAssistantWorkspaceResponses[keyof
 
 export type CreateConversationData = {
     body?: {
-        message?: FirstMessage;
-        /**
-         * Uploads that become files of the workspace before the first turn starts. The sessions of an assistant share its workspace, in which existing files are not replaced.
-         */
-        files?: Array<{
-            /**
-             * The path in the workspace of the session.
-             */
-            path: string;
-            /**
-             * upl_…: an upload of the caller.
-             */
-            upload_id: string;
-        }>;
+        message?: Content;
         /**
          * The title of the session.
          */
@@ -3206,28 +3349,40 @@ export type CreateConversationData = {
 
 export type CreateConversationErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
-        code?: 'AGENT_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+        code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `NAME_TAKEN`: Another resource already has this name. `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     * `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'NAME_TAKEN' | 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+        code?: 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -3242,16 +3397,10 @@ export type CreateConversationErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
-    };
-    /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3272,20 +3421,7 @@ export type CreateConversationResponse = CreateConversationResponses[keyof Creat
 
 export type CreateAssistantConversationData = {
     body?: {
-        message?: FirstMessage;
-        /**
-         * Uploads that become files of the workspace before the first turn starts. The sessions of an assistant share its workspace, in which existing files are not replaced.
-         */
-        files?: Array<{
-            /**
-             * The path in the workspace of the session.
-             */
-            path: string;
-            /**
-             * upl_…: an upload of the caller.
-             */
-            upload_id: string;
-        }>;
+        message?: Content;
         /**
          * The title of the session.
          */
@@ -3310,28 +3446,40 @@ export type CreateAssistantConversationData = {
 
 export type CreateAssistantConversationErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
-        code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+        code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `NAME_TAKEN`: Another resource already has this name. `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     * `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'NAME_TAKEN' | 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+        code?: 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -3346,16 +3494,10 @@ export type CreateAssistantConversationErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
-    };
-    /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3447,16 +3589,34 @@ export type ListAgentSessionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3552,10 +3712,28 @@ export type ListSessionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3651,16 +3829,28 @@ export type ListAllSessionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3706,6 +3896,18 @@ export type DeleteSessionErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3718,10 +3920,16 @@ export type DeleteSessionErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3776,6 +3984,18 @@ export type GetSessionErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3788,10 +4008,16 @@ export type GetSessionErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3839,6 +4065,18 @@ export type UpdateSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3869,10 +4107,16 @@ export type UpdateSessionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3911,16 +4155,34 @@ export type ArchiveSessionErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3964,6 +4226,18 @@ export type SetAgentVersionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3988,10 +4262,16 @@ export type SetAgentVersionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4045,16 +4325,34 @@ export type ListMessagesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4097,16 +4395,28 @@ export type SendMessageData = {
 
 export type SendMessageErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
     };
     /**
      * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -4115,10 +4425,10 @@ export type SendMessageErrors = {
         code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -4133,16 +4443,10 @@ export type SendMessageErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
-    };
-    /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4205,16 +4509,34 @@ export type ListTurnsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4258,6 +4580,18 @@ export type CancelTurnErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
      */
     404: ErrorEnvelope & {
@@ -4270,10 +4604,16 @@ export type CancelTurnErrors = {
         code?: 'TURN_NOT_QUEUED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4322,16 +4662,34 @@ export type GetTurnErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4375,6 +4733,18 @@ export type InterruptSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4399,10 +4769,16 @@ export type InterruptSessionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4441,6 +4817,18 @@ export type ReleaseQueueErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4453,10 +4841,16 @@ export type ReleaseQueueErrors = {
         code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4505,6 +4899,18 @@ export type RegenerateAnswerErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4523,10 +4929,10 @@ export type RegenerateAnswerErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4593,16 +4999,34 @@ export type ListApprovalsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4661,6 +5085,18 @@ export type DecideApprovalErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval.
      */
     404: ErrorEnvelope & {
@@ -4685,10 +5121,16 @@ export type DecideApprovalErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4746,16 +5188,34 @@ export type ListToolCallsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4808,6 +5268,18 @@ export type SubmitToolResultErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
      */
     404: ErrorEnvelope & {
@@ -4832,10 +5304,16 @@ export type SubmitToolResultErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4885,6 +5363,18 @@ export type ForkSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4909,10 +5399,16 @@ export type ForkSessionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4978,16 +5474,34 @@ export type ListEventsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5032,6 +5546,18 @@ export type DeleteSessionFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -5044,10 +5570,16 @@ export type DeleteSessionFileErrors = {
         code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5109,16 +5641,34 @@ export type ListSessionFilesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5173,6 +5723,18 @@ export type UploadSessionFilesErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5203,10 +5765,10 @@ export type UploadSessionFilesErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5260,6 +5822,18 @@ export type GetSessionFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -5272,10 +5846,16 @@ export type GetSessionFileErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5333,6 +5913,18 @@ export type MoveSessionFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -5363,10 +5955,10 @@ export type MoveSessionFileErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5416,6 +6008,18 @@ export type CreateSessionDirectoryErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5446,10 +6050,10 @@ export type CreateSessionDirectoryErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5507,6 +6111,18 @@ export type ListSessionFileChangesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5519,10 +6135,16 @@ export type ListSessionFileChangesErrors = {
         code?: 'CURSOR_EXPIRED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5567,16 +6189,34 @@ export type DeleteAssistantFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5638,16 +6278,34 @@ export type ListAssistantFilesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5702,6 +6360,18 @@ export type UploadAssistantFilesErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5732,10 +6402,10 @@ export type UploadAssistantFilesErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5789,6 +6459,18 @@ export type GetAssistantFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -5801,10 +6483,16 @@ export type GetAssistantFileErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5862,6 +6550,18 @@ export type MoveAssistantFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -5892,10 +6592,10 @@ export type MoveAssistantFileErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5945,6 +6645,18 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5975,10 +6687,10 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6036,6 +6748,18 @@ export type ListAssistantFileChangesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6048,10 +6772,16 @@ export type ListAssistantFileChangesErrors = {
         code?: 'CURSOR_EXPIRED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6118,16 +6848,34 @@ export type ListAgentDeploymentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6179,6 +6927,18 @@ export type CreateDeploymentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6203,10 +6963,16 @@ export type CreateDeploymentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6267,10 +7033,28 @@ export type ListDeploymentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6314,16 +7098,34 @@ export type DeleteDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6372,16 +7174,34 @@ export type GetDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6429,6 +7249,18 @@ export type UpdateDeploymentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6453,10 +7285,16 @@ export type UpdateDeploymentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6499,16 +7337,34 @@ export type EnableDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6551,16 +7407,34 @@ export type DisableDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6618,16 +7492,34 @@ export type ListInvocationsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6681,16 +7573,28 @@ export type ListEnvironmentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6748,6 +7652,12 @@ export type CreateEnvironmentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -6772,10 +7682,16 @@ export type CreateEnvironmentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6820,6 +7736,12 @@ export type DeleteEnvironmentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -6844,10 +7766,16 @@ export type DeleteEnvironmentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6902,6 +7830,12 @@ export type GetEnvironmentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -6920,10 +7854,16 @@ export type GetEnvironmentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6981,6 +7921,12 @@ export type UpdateEnvironmentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7011,10 +7957,16 @@ export type UpdateEnvironmentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7068,6 +8020,12 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7080,10 +8038,16 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'ENVIRONMENT_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7137,16 +8101,28 @@ export type ListSandboxesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7186,6 +8162,12 @@ export type GetSandboxErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7198,10 +8180,16 @@ export type GetSandboxErrors = {
         code?: 'SANDBOX_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7240,6 +8228,12 @@ export type TerminateSandboxErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7252,10 +8246,16 @@ export type TerminateSandboxErrors = {
         code?: 'SANDBOX_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7289,16 +8289,22 @@ export type GetLoginErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7347,10 +8353,16 @@ export type LogOutErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7402,16 +8414,28 @@ export type ListTokensErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7465,6 +8489,12 @@ export type CreateTokenErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7489,10 +8519,16 @@ export type CreateTokenErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7531,6 +8567,12 @@ export type DeleteTokenErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7543,10 +8585,16 @@ export type DeleteTokenErrors = {
         code?: 'TOKEN_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7601,10 +8649,28 @@ export type FindUsersErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7658,16 +8724,28 @@ export type ListUsersErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7707,6 +8785,12 @@ export type EnableUserErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7725,10 +8809,16 @@ export type EnableUserErrors = {
         code?: 'RESOURCE_IN_USE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7767,6 +8857,12 @@ export type DisableUserErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7785,10 +8881,16 @@ export type DisableUserErrors = {
         code?: 'RESOURCE_IN_USE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7861,16 +8963,28 @@ export type ListActsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7910,6 +9024,12 @@ export type VerifyActsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7928,10 +9048,16 @@ export type VerifyActsErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7986,16 +9112,28 @@ export type GetConfigurationErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8054,16 +9192,34 @@ export type StreamEventsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8098,16 +9254,34 @@ export type ExportSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8122,6 +9296,92 @@ export type ExportSessionResponses = {
 
 export type ExportSessionResponse = ExportSessionResponses[keyof ExportSessionResponses];
 
+export type ListAiMessagesData = {
+    body?: never;
+    headers?: {
+        /**
+         * The major version of AI SDK in the client: 6 or 7 (default). The query parameter `ai_sdk` takes precedence.
+         */
+        'x-ahs-ai-sdk'?: string;
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
+        session_id: string;
+    };
+    query?: {
+        /**
+         * The major version of AI SDK in the client. Default: the header `x-ahs-ai-sdk`, else 7.
+         */
+        ai_sdk?: '6' | '7';
+        /**
+         * `next_cursor` of the page with the newer messages.
+         */
+        cursor?: string;
+    };
+    url: '/sessions/{session_id}/ai-messages';
+};
+
+export type ListAiMessagesErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListAiMessagesError = ListAiMessagesErrors[keyof ListAiMessagesErrors];
+
+export type ListAiMessagesResponses = {
+    /**
+     * A page of type `UIMessage`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<UiMessage>;
+        page: Page;
+    };
+};
+
+export type ListAiMessagesResponse = ListAiMessagesResponses[keyof ListAiMessagesResponses];
+
 export type ResumeTurnStreamData = {
     body?: never;
     headers?: {
@@ -8129,6 +9389,10 @@ export type ResumeTurnStreamData = {
          * The id of the last received event. The stream continues after it.
          */
         'Last-Event-ID'?: string;
+        /**
+         * The major version of AI SDK in the client: 6 or 7 (default). The query parameter `ai_sdk` takes precedence.
+         */
+        'x-ahs-ai-sdk'?: string;
     };
     path: {
         /**
@@ -8141,6 +9405,14 @@ export type ResumeTurnStreamData = {
          * Only items with a greater seq.
          */
         after_seq?: number;
+        /**
+         * The major version of AI SDK in the client. Default: the header `x-ahs-ai-sdk`, else 7.
+         */
+        ai_sdk?: '6' | '7';
+        /**
+         * When the client closes the connection before the end of the stream: `continue` (default) leaves the turn running, so that it can be resumed; `interrupt` ends it.
+         */
+        on_disconnect?: 'continue' | 'interrupt';
     };
     url: '/sessions/{session_id}/ai-stream';
 };
@@ -8153,16 +9425,34 @@ export type ResumeTurnStreamErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8186,7 +9476,7 @@ export type ResumeTurnStreamResponse = ResumeTurnStreamResponses[keyof ResumeTur
 
 export type StreamTurnData = {
     /**
-     * Either `content`, or the `messages` of AI SDK.
+     * Either `content`, or the `messages` of AI SDK, or the `trigger` to regenerate the last answer.
      */
     body: {
         content?: Content;
@@ -8201,9 +9491,12 @@ export type StreamTurnData = {
          * The id of the chat in the client. Ignored.
          */
         id?: string;
+        /**
+         * `regenerate-message` replaces the last answer, like `POST …/turns/{turn_id}/regenerate`.
+         */
         trigger?: 'submit-message' | 'regenerate-message';
         /**
-         * The id of the message in the client. Ignored.
+         * The id of the message in the client. With `regenerate-message`, the id of a turn names its answer.
          */
         messageId?: string;
     };
@@ -8212,6 +9505,10 @@ export type StreamTurnData = {
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
+        /**
+         * The major version of AI SDK in the client: 6 or 7 (default). The query parameter `ai_sdk` takes precedence.
+         */
+        'x-ahs-ai-sdk'?: string;
     };
     path: {
         /**
@@ -8219,34 +9516,68 @@ export type StreamTurnData = {
          */
         session_id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * The major version of AI SDK in the client. Default: the header `x-ahs-ai-sdk`, else 7.
+         */
+        ai_sdk?: '6' | '7';
+        /**
+         * When the client closes the connection before the end of the stream: `continue` (default) leaves the turn running, so that it can be resumed; `interrupt` ends it.
+         */
+        on_disconnect?: 'continue' | 'interrupt';
+    };
     url: '/sessions/{session_id}/ai-stream';
 };
 
 export type StreamTurnErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+<<<<<<< HEAD
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND';
     };
     /**
      * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+=======
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `APPROVAL_NOT_FOUND`: The session has no such approval.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND' | 'APPROVAL_NOT_FOUND';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TURN_NOT_LAST`: Only the last answer of a session can be regenerated. For an earlier one, fork the session. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'TURN_NOT_LAST' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+>>>>>>> 3c4f4af (edge: serve the chat of a session and both majors of AI SDK)
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -8261,16 +9592,10 @@ export type StreamTurnErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
-    };
-    /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8295,6 +9620,10 @@ export type ReconnectTurnStreamData = {
          * The id of the last received event. The stream continues after it.
          */
         'Last-Event-ID'?: string;
+        /**
+         * The major version of AI SDK in the client: 6 or 7 (default). The query parameter `ai_sdk` takes precedence.
+         */
+        'x-ahs-ai-sdk'?: string;
     };
     path: {
         /**
@@ -8311,6 +9640,14 @@ export type ReconnectTurnStreamData = {
          * Only items with a greater seq.
          */
         after_seq?: number;
+        /**
+         * The major version of AI SDK in the client. Default: the header `x-ahs-ai-sdk`, else 7.
+         */
+        ai_sdk?: '6' | '7';
+        /**
+         * When the client closes the connection before the end of the stream: `continue` (default) leaves the turn running, so that it can be resumed; `interrupt` ends it.
+         */
+        on_disconnect?: 'continue' | 'interrupt';
     };
     url: '/sessions/{session_id}/ai-stream/{chat_id}/stream';
 };
@@ -8323,16 +9660,34 @@ export type ReconnectTurnStreamErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8397,6 +9752,18 @@ export type GetSessionFileContentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -8421,16 +9788,22 @@ export type GetSessionFileContentErrors = {
         code?: 'RANGE_NOT_SATISFIABLE';
     };
     /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8575,6 +9948,18 @@ export type GetAssistantFileContentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -8599,16 +9984,22 @@ export type GetAssistantFileContentErrors = {
         code?: 'RANGE_NOT_SATISFIABLE';
     };
     /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8899,6 +10290,18 @@ export type GetSessionFileArchiveErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -8911,16 +10314,22 @@ export type GetSessionFileArchiveErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8960,6 +10369,18 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -8972,16 +10393,22 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9016,6 +10443,12 @@ export type BeginLoginErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
      * `LOGIN_NOT_AVAILABLE`: Local mode has no login.
      */
     409: ErrorEnvelope & {
@@ -9033,10 +10466,10 @@ export type BeginLoginError = BeginLoginErrors[keyof BeginLoginErrors];
 
 export type BeginLoginResponses = {
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9080,10 +10513,10 @@ export type FinishLoginError = FinishLoginErrors[keyof FinishLoginErrors];
 
 export type FinishLoginResponses = {
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9143,22 +10576,16 @@ export type TriggerDeploymentErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9258,10 +10685,10 @@ export type IsReadyErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9318,10 +10745,10 @@ export type IsHealthyErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 

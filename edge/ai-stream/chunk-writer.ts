@@ -15,8 +15,16 @@ export const AI_STREAM_HEADERS = { ...SSE_HEADERS, 'x-vercel-ai-ui-message-strea
 /** Writes a UI Message Stream. */
 export class ChunkWriter {
   readonly #writer: ResponseWriter;
+  readonly #beforeEnd: () => void;
 
-  constructor(response: ServerResponse, headers: ResponseHeaders, monitor: StallMonitor) {
+  /** `beforeEnd` is called before this side ends the stream. */
+  constructor(
+    response: ServerResponse,
+    headers: ResponseHeaders,
+    monitor: StallMonitor,
+    beforeEnd: () => void,
+  ) {
+    this.#beforeEnd = beforeEnd;
     this.#writer = new ResponseWriter(response, { ...headers, ...AI_STREAM_HEADERS }, monitor);
     this.#writer.write(SSE_BEGIN);
   }
@@ -46,12 +54,14 @@ export class ChunkWriter {
    * response, so the connection is closed without a regular end, which clients treat as a lost connection.
    */
   drain(): void {
+    this.#beforeEnd();
     const data = { reconnect_after_ms: RETRY_MS };
     this.#writer.write(frame({ type: 'data-draining', transient: true, data }));
     this.#writer.abort();
   }
 
   end(): void {
+    this.#beforeEnd();
     this.#writer.write('data: [DONE]\n\n');
     this.#writer.end();
   }

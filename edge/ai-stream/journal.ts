@@ -33,7 +33,27 @@ export type TurnEvent = {
   [Type in RenderedType]: { seq: number; type: Type; turn_id?: string; data: EventData<Type> };
 }[RenderedType];
 
+/** The event types of which the history of a chat is made. */
+export const HISTORY_TYPES: string[] = [...RENDERED, 'user.message', 'turn.queued'];
+
+/** The fields of a journal event that the history reads. */
+export type HistoryEvent =
+  | TurnEvent
+  | {
+      seq: number;
+      type: 'user.message';
+      event_id: string;
+      turn_id?: string;
+      data: EventData<'user.message'>;
+    }
+  | { seq: number; type: 'turn.queued'; turn_id?: string; data: EventData<'turn.queued'> };
+
 /** Parses an event of a journal that is filtered by `RENDERED_TYPES`. */
 export function readEvent({ json }: Event): TurnEvent {
+  return JSON.parse(json);
+}
+
+/** Parses an event of a journal that is filtered by `HISTORY_TYPES`. */
+export function readHistoryEvent({ json }: Event): HistoryEvent {
   return JSON.parse(json);
 }

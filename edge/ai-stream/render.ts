@@ -1,7 +1,7 @@
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { RenderedEvent } from './chunk-writer.ts';
 import { readEvent, type TurnEvent } from './journal.ts';
-import type { TurnRenderer } from './turn-renderer.ts';
+import type { TurnFold } from './turn-fold.ts';
 
 /** The position in its turn at which a stream begins. */
 export interface StreamPosition {
@@ -58,7 +58,7 @@ export function afterRequests(
  */
 export async function* render(
   journal: AsyncIterable<FollowResponse>,
-  renderer: TurnRenderer,
+  renderer: TurnFold,
   position: StreamPosition,
 ): AsyncGenerator<RenderedEvent[]> {
   let begun = false;

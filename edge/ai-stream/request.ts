@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
+import { isId } from '../../lib/ids.ts';
 import { pointerStep } from '../../lib/json-schema/pointer.ts';
 import type { InlineData } from '../input/inline-data.ts';
 import { checkStorable } from '../input/json.ts';
@@ -20,45 +21,89 @@ export const AiRequest = closed(
       }),
     ),
     id: optional(text('The id of the chat in the client. Ignored.')),
-    trigger: optional(Type.Enum(['submit-message', 'regenerate-message'])),
-    messageId: optional(text('The id of the message in the client. Ignored.')),
+    trigger: optional(
+      Type.Enum(['submit-message', 'regenerate-message'], {
+        description:
+          '`regenerate-message` replaces the last answer, like `POST …/turns/{turn_id}/regenerate`.',
+      }),
+    ),
+    messageId: optional(
+      text(
+        'The id of the message in the client. With `regenerate-message`, the id of a turn names its answer.',
+      ),
+    ),
   },
-  { description: 'Either `content`, or the `messages` of AI SDK.' },
+  {
+    description:
+      'Either `content`, or the `messages` of AI SDK, or the `trigger` to regenerate the last answer.',
+  },
 );
 
-const UserMessage = Type.Object({
-  role: Type.Literal('user'),
-  parts: Type.Array(Type.Object({ type: Type.Literal('text'), text: Type.String() }), { minItems: 1 }),
-});
+const UserMessage = Type.Object({ role: Type.Literal('user'), parts: Type.Array(Type.Object({})) });
+const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() });
 
 export type TurnRequest =
   | ({ kind: 'message'; busyPolicy: string } & ReadContent)
+  | { kind: 'regeneration'; turnId: string; question: string | undefined }
   | { kind: 'answers'; answers: Answers };
 
 const checkForm = createCheck(AiRequest);
 const inspectUserMessage = createInspector(UserMessage);
+const inspectTextPart = createInspector(TextPart);
 
 /**
  * Reads the message or the answers of a request. Only the message that is used is validated, because the others
  * contain arbitrary output of models and tools. Refuses with INVALID_REQUEST or INVALID_TEXT.
  */
 export function readTurnRequest(value: unknown, inlineData?: InlineData): TurnRequest {
-  const { content, messages, trigger, busy_policy: busyPolicy = 'enqueue' } = checkForm(value);
+  const { content, messages, trigger, messageId, busy_policy: busyPolicy = 'enqueue' } = checkForm(value);
+  if (trigger === 'regenerate-message') return regeneration(content, messages, messageId);
   if (content !== undefined && messages) throw refuseField('/messages', 'must not be combined with content');
   if (content !== undefined) return messageRequest(content, busyPolicy, inlineData);
   if (!messages) throw refuseField('/content', 'is required');
-  const regenerates = trigger === 'regenerate-message';
-  const index = regenerates ? messages.findLastIndex(({ role }) => role === 'user') : messages.length - 1;
+  const index = messages.length - 1;
   const message = messages[index];
-  if (!message) throw refuseField('/messages', 'contains no user message');
+  if (!message) throw refuseField('/messages', 'contains no message');
   const pointer = `/messages${pointerStep(index)}`;
   if (message.role === 'assistant') return { kind: 'answers', answers: readAnswers(message, pointer) };
   refuseSchemaProblems(inspectUserMessage(message), pointer);
-  const { parts } = message as Static<typeof UserMessage>;
-  return messageRequest(
-    parts.map((part) => ({ type: part.type, text: part.text })),
-    busyPolicy,
-  );
+  return messageRequest(readParts(message as Static<typeof UserMessage>, pointer), busyPolicy);
+}
+
+/** Pages add parts of type `data-*` for their own use. They are not sent. */
+function readParts({ parts }: Static<typeof UserMessage>, pointer: string): Static<typeof TextPart>[] {
+  const content = parts.flatMap((part, index): Static<typeof TextPart>[] => {
+    const { type } = part as { type?: unknown };
+    if (typeof type === 'string' && type.startsWith('data-')) return [];
+    refuseSchemaProblems(inspectTextPart(part), `${pointer}/parts${pointerStep(index)}`);
+    return [{ type: 'text', text: (part as Static<typeof TextPart>).text }];
+  });
+  if (content.length === 0) throw refuseField(`${pointer}/parts`, 'must contain a part that can be sent');
+  return content;
+}
+
+/**
+ * The answer to regenerate: that of the named turn, or the last one. The id of another message belongs to the client, so the
+ * text of the last user message tells whether the client means the last answer.
+ */
+function regeneration(
+  content: Static<typeof MessageContent> | undefined,
+  messages: readonly Record<string, unknown>[] | undefined,
+  messageId: string | undefined,
+): TurnRequest {
+  if (content !== undefined) throw refuseField('/content', 'must not be given to regenerate an answer');
+  if (messageId !== undefined && isId('trn', messageId))
+    return { kind: 'regeneration', turnId: messageId, question: undefined };
+  const message = messages?.findLast(({ role }) => role === 'user');
+  if (messages && !message) throw refuseField('/messages', 'contains no user message');
+  return { kind: 'regeneration', turnId: '', question: message && textOf(message) };
+}
+
+/** The joined text of a message. */
+export function textOf({ parts }: Record<string, unknown>): string {
+  return (Array.isArray(parts) ? parts : [])
+    .map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : ''))
+    .join('');
 }
 
 function messageRequest(

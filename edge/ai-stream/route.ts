@@ -12,11 +12,12 @@ import { CONTENT_ERRORS, MESSAGE_BYTES } from '../schemas/content.ts';
 import { afterSeq } from '../schemas/events.ts';
 import type { LiveStreams } from '../streaming/live-streams.ts';
 import { AI_STREAM_HEADERS, ChunkWriter, type RenderedEvent } from './chunk-writer.ts';
+import { interruptOnDisconnect, onDisconnect } from './interrupt-on-disconnect.ts';
 import { RENDERED_TYPES } from './journal.ts';
 import { render } from './render.ts';
 import { AiRequest, readTurnRequest } from './request.ts';
+import { createTurnFold, type SdkVersion, sdkVersion, sdkVersionOf } from './sdk-version.ts';
 import { TurnFinder, type TurnStream } from './turn-finder.ts';
-import { TurnRenderer } from './turn-renderer.ts';
 
 const AI_STREAM_PATH = '/sessions/{session_id}/ai-stream';
 const CHUNK_STREAM: RawResponse = {
@@ -36,6 +37,21 @@ const CHUNK_STREAM: RawResponse = {
   },
 };
 
+const STREAM_QUERY = { ai_sdk: sdkVersion, on_disconnect: onDisconnect };
+
+/** How a client wants its stream. */
+interface StreamOptions {
+  version: SdkVersion;
+  interrupts: boolean;
+}
+
+function streamOptions(
+  { raw }: FastifyRequest,
+  query: { ai_sdk?: SdkVersion; on_disconnect?: 'continue' | 'interrupt' },
+): StreamOptions {
+  return { version: sdkVersionOf(raw, query), interrupts: query.on_disconnect === 'interrupt' };
+}
+
 const params = (request: FastifyRequest) => request.params as { session_id: string };
 
 const resumeRoute = (path: string, operationId: string, summary: string) =>
@@ -48,8 +64,8 @@ const resumeRoute = (path: string, operationId: string, summary: string) =>
     description:
       'Starts at the beginning of the turn. With `after_seq` or `Last-Event-ID`, the stream continues after that event of its ' +
       'turn and first repeats the start of every part that is still open.',
-    query: closed({ after_seq: afterSeq }),
-    headers: ['Last-Event-ID'],
+    query: closed({ after_seq: afterSeq, ...STREAM_QUERY }),
+    headers: ['Last-Event-ID', 'x-ahs-ai-sdk'],
     responses: { 200: CHUNK_STREAM, 204: { description: 'No turn is in progress.' } },
     errors: ['INVALID_CURSOR', 'SESSION_NOT_FOUND'],
     config: { longLived: true },
@@ -58,15 +74,16 @@ const resumeRoute = (path: string, operationId: string, summary: string) =>
       return async (request, reply) => {
         const call = callOf(request);
         const query = readQuery(request.query as RawQuery);
+        const options = streamOptions(request, query);
+        const stream = (turn: TurnStream) => streamTurn(context, turn, options, request, reply, call);
         checkPath(request.params as Record<string, string>, ['SESSION_NOT_FOUND']);
         const seq = lastEventId(request.raw) ?? query.after_seq ?? 0;
         const turns = new TurnFinder(clients, params(request).session_id, call);
         const interrupted = seq === 0 ? undefined : await turns.at(seq);
-        if (interrupted && (await streamTurn(context, interrupted, request, reply, call))) return reply;
+        if (interrupted && (await stream(interrupted))) return reply;
         const current = await turns.current();
         // The turn of that event has ended; a turn that began after it is new to the client.
-        if (current && current.from > seq && (await streamTurn(context, current, request, reply, call)))
-          return reply;
+        if (current && current.from > seq && (await stream(current))) return reply;
         return reply.code(204).send();
       };
     },
@@ -83,11 +100,10 @@ export const aiStreamRoutes = [
     description:
       "An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: " +
       'its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of ' +
-      'client tools in it are submitted. The stream contains one turn and ends with the turn, or when the turn waits for an ' +
-      'approval, a tool output or an answer. Closing the stream does not stop ' +
-      'the turn.',
-    query: closed({}),
-    headers: ['Idempotency-Key'],
+      'client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the ' +
+      'turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored.',
+    query: closed(STREAM_QUERY),
+    headers: ['Idempotency-Key', 'x-ahs-ai-sdk'],
     body: AiRequest,
     example: { content: 'And then?' },
     responses: { 200: CHUNK_STREAM },
@@ -99,6 +115,8 @@ export const aiStreamRoutes = [
       'TOOL_RESULT_CONFLICT',
       'TOOL_CALL_CLOSED',
       ...CONTENT_ERRORS,
+      'TURN_NOT_FOUND',
+      'TURN_NOT_LAST',
       'SESSION_BUSY',
       'QUOTA_EXCEEDED',
       'SESSION_ARCHIVED',
@@ -110,12 +128,12 @@ export const aiStreamRoutes = [
         const call = callOf(request);
         const { value, inlineData } = await receiveMessage(request.raw, MESSAGE_BYTES);
         const turnRequest = readTurnRequest(value, inlineData);
-        readQuery(request.query as RawQuery);
+        const options = streamOptions(request, readQuery(request.query as RawQuery));
         checkPath(params(request));
         const turns = new TurnFinder(context.clients, params(request).session_id, call);
         const stream = await turns.start(turnRequest, idempotencyKey(request.raw));
         reply.headers(replayed(stream.replayed ?? false));
-        if (await streamTurn(context, stream, request, reply, call)) return reply;
+        if (await streamTurn(context, stream, options, request, reply, call)) return reply;
         return reply.code(204).send();
       };
     },
@@ -131,28 +149,40 @@ export const aiStreamRoutes = [
 
 /** Streams a turn. Resolves to false, without a response, when the turn has no chunks to send. */
 async function streamTurn(
-  { clients, liveStreams, stallMonitor }: RouteContext,
+  context: RouteContext,
   { turnId, from, position }: TurnStream,
+  { version, interrupts }: StreamOptions,
   request: FastifyRequest,
   reply: FastifyReply,
   call: CallOptions,
 ): Promise<boolean> {
+  const { clients, liveStreams, stallMonitor } = context;
   const { session_id: sessionId } = params(request);
+  const keepTurn = interrupts
+    ? interruptOnDisconnect(context, reply.raw, { sessionId, turnId }, call)
+    : () => {};
   const journal = clients.sessions.follow(
     { sessionId, afterSeq: from, fromNow: false, types: RENDERED_TYPES, untilCaughtUp: false },
     call,
   );
-  const batches = render(journal, new TurnRenderer(turnId), position);
+  const batches = render(journal, createTurnFold(turnId, version), position);
   // Until the first batch arrives, the response can still be an error or 204.
-  const first = await batches.next();
-  if (first.done) return false;
+  const first = await batches.next().catch((error: unknown) => {
+    if (!call.signal?.aborted) keepTurn();
+    throw error;
+  });
+  if (first.done) {
+    keepTurn();
+    return false;
+  }
   if (request.method === 'HEAD') {
+    keepTurn();
     await batches.return(undefined);
     await reply.headers(AI_STREAM_HEADERS).send();
     return true;
   }
   reply.hijack();
-  const writer = new ChunkWriter(reply.raw, { ...reply.getHeaders() }, stallMonitor);
+  const writer = new ChunkWriter(reply.raw, { ...reply.getHeaders() }, stallMonitor, keepTurn);
   // Not awaited, so that an idle stream does not retain its request.
   void copyChunks(batches, writer, first.value, liveStreams);
   return true;

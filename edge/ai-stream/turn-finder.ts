@@ -4,7 +4,7 @@ import type { Event } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Clients } from '../clients.ts';
 import type { Answers } from './answers.ts';
 import { afterEvent, afterRequests, FROM_THE_BEGINNING, type StreamPosition } from './render.ts';
-import type { TurnRequest } from './request.ts';
+import { type TurnRequest, textOf } from './request.ts';
 import { submitAnswers } from './submit-answers.ts';
 
 /** A turn to stream, and the position at which the stream begins. */
@@ -16,6 +16,9 @@ export interface TurnStream {
   /** The turn was queued by an earlier request with the same Idempotency-Key. */
   replayed?: boolean;
 }
+
+/** Events of one read. */
+const PAGE = 100;
 
 /** Finds or starts the turns of a session that a client streams. */
 export class TurnFinder {
@@ -32,6 +35,7 @@ export class TurnFinder {
   /** Starts a turn with a message, or continues one by answering its requests. */
   async start(request: TurnRequest, idempotencyKey: string): Promise<TurnStream> {
     if (request.kind === 'answers') return this.#continue(request.answers);
+    if (request.kind === 'regeneration') return this.#regenerate(request, idempotencyKey);
     const { kind: _, ...content } = request;
     const message = { sessionId: this.#sessionId, ...content, idempotencyKey };
     const { turnId, seq, replayed } = await this.#sessions.sendMessage(message, this.#call);
@@ -74,6 +78,40 @@ export class TurnFinder {
     }
   }
 
+  async #regenerate(
+    { turnId: replacedId, question }: Extract<TurnRequest, { kind: 'regeneration' }>,
+    idempotencyKey: string,
+  ): Promise<TurnStream> {
+    if (question !== undefined && (await this.#lastQuestion()) !== question) throw notLast(this.#sessionId);
+    const regeneration = { sessionId: this.#sessionId, turnId: replacedId, idempotencyKey };
+    const { turnId, seq, replayed } = await this.#sessions.regenerateAnswer(regeneration, this.#call);
+    return { turnId, from: seq, position: FROM_THE_BEGINNING, replayed };
+  }
+
+  /** The text of the last message of a user that was not removed. Undefined without one. */
+  async #lastQuestion(): Promise<string | undefined> {
+    const removed = new Set<string>();
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const { events, page } = await this.#sessions.listEvents(
+        {
+          sessionId: this.#sessionId,
+          page: { limit: PAGE, cursor },
+          afterSeq: 0,
+          types: ['user.message', 'turn.cancelled'],
+          newestFirst: true,
+        },
+        this.#call,
+      );
+      for (const { type, json } of events) {
+        const { turn_id, data } = JSON.parse(json);
+        if (type === 'turn.cancelled' && data.reason === 'removed') removed.add(turn_id);
+        else if (type === 'user.message' && !removed.has(turn_id)) return textOf({ parts: data.content });
+      }
+      cursor = page?.nextCursor || undefined;
+    }
+    return undefined;
+  }
+
   async #continue(answers: Answers): Promise<TurnStream> {
     const turnId = await submitAnswers(this.#sessions, this.#sessionId, answers, this.#call);
     const turn = await this.#turn(turnId);
@@ -83,6 +121,14 @@ export class TurnFinder {
     );
     return { turnId, from: turn?.position ?? 0, position };
   }
+}
+
+function notLast(sessionId: string): Refusal {
+  return refuse(
+    'TURN_NOT_LAST',
+    'Only the answer to the last message of the session can be regenerated. To continue from an earlier message, fork the ' +
+      `session with POST /sessions/${sessionId}/fork and send the message there.`,
+  );
 }
 
 function turnOf({ json }: Event): string | undefined {

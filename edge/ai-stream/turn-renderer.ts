@@ -2,13 +2,14 @@ import { finishReasonOf, type UiChunk, type UiFinishReason } from './chunks.ts';
 import type { TurnEvent } from './journal.ts';
 import { MessageParts } from './message-parts.ts';
 import { ToolCalls } from './tool-calls.ts';
+import type { TurnFold } from './turn-fold.ts';
 
 /**
  * Renders one turn of a journal as one message. The message depends on the events of the turn only, so a client that
  * reconnects gets the same message. A step of the message contains one model step and its tool calls. The parts of a
  * discarded attempt are removed, and the next attempt is rendered in the same step.
  */
-export class TurnRenderer {
+export class TurnRenderer implements TurnFold {
   readonly #turnId: string;
   readonly #calls = new ToolCalls();
   /** The message that the model is writing. */
@@ -23,12 +24,10 @@ export class TurnRenderer {
     this.#turnId = turnId;
   }
 
-  /** Whether the turn has reached its end. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Whether the turn waits for an approval or an answer. */
   get waiting(): boolean {
     return this.#blocked && this.#calls.waiting;
   }
@@ -38,17 +37,14 @@ export class TurnRenderer {
     return [{ type: 'start', messageId: this.#turnId }];
   }
 
-  /** For a client that reconnects: starts every part that is still open. */
   reopen(): UiChunk[] {
     return [...this.#calls.reopen(), ...(this.#message?.reopen() ?? [])];
   }
 
-  /** The last chunks of a stream whose turn waits for an approval or an answer. */
   pause(): UiChunk[] {
     return [...this.#endStep(), { type: 'finish', finishReason: 'tool-calls' }];
   }
 
-  /** Renders the next event of the session. Events of other turns have no chunks. */
   render(event: TurnEvent): UiChunk[] {
     if (event.type === 'session.deleted') return this.#end([{ type: 'abort', reason: 'session_deleted' }]);
     if (event.turn_id !== this.#turnId || this.#ended) return [];

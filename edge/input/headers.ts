@@ -9,7 +9,8 @@ export type RequestHeader =
   | 'If-None-Match'
   | 'If-Range'
   | 'Last-Event-ID'
-  | 'Range';
+  | 'Range'
+  | 'x-ahs-ai-sdk';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 /** Integers of at most 15 digits are exact. */

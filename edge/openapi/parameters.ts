@@ -15,6 +15,8 @@ const HEADER_TEXTS: Record<RequestHeader, string> = {
   'If-Range':
     'The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.',
   'Last-Event-ID': 'The id of the last received event. The stream continues after it.',
+  'x-ahs-ai-sdk':
+    'The major version of AI SDK in the client: 6 or 7 (default). The query parameter `ai_sdk` takes precedence.',
   Range: 'One byte range, for example `bytes=0-1023`. Several ranges return the complete file.',
 };
 

@@ -28,18 +28,22 @@ export interface Interrupt {
   queue: QueueAfterInterrupt;
   /** Also ends the first turn of a held queue. The turns behind it stay held. */
   endsHeldTurns?: boolean;
+  /** Only this turn is interrupted. */
+  onlyTurnId?: string | undefined;
   now: Date;
 }
 
 /**
  * Interrupts the turn that is in progress, blocked or next. Its runner loses the lease at once. The text of an
  * unfinished message is kept as a message. With `hold`, the turns behind it wait until the queue is released. Without
- * such a turn nothing changes; the first turn of a held queue is not next unless `endsHeldTurns` is set.
+ * such a turn nothing changes; the first turn of a held queue is not next unless `endsHeldTurns` is set. Nothing changes
+ * either if that turn is not the one that the input names.
  */
 export function interrupt(state: SessionState, context: InterruptContext, input: Interrupt): Change {
   const { current } = state;
-  if (current) return interruptTurn(state, current, context, input);
   const { waiting, behind } = context;
+  if (input.onlyTurnId !== undefined && input.onlyTurnId !== (current ?? waiting)?.turnId) return unchanged(state);
+  if (current) return interruptTurn(state, current, context, input);
   if (!waiting || (state.queueHeld && !input.endsHeldTurns)) return unchanged(state);
   const stateWithout = { ...state, next: behind ?? null, queuedTurns: state.queuedTurns - 1 };
   if (waiting.attempt > 0) return interruptTurn(stateWithout, waiting, context, input);

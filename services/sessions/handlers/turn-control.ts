@@ -39,13 +39,14 @@ export function turnControlHandlers({
   }
 
   return {
-    async interruptSession({ sessionId, holdQueue }, call) {
+    async interruptSession({ sessionId, holdQueue, turnId }, call) {
       const { ownerId, options } = await access.requireStopper(sessionId, call);
       const queue = holdQueue ? 'hold' : 'continue';
       const decide: DecideInterrupt = (state, context) => ({
         change: interrupt(requireOwned(state, sessionId, ownerId), context, {
           actor: actorOf(call),
           queue,
+          onlyTurnId: turnId,
           now: clock.now(),
         }),
       });

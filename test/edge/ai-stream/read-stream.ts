@@ -1,10 +1,11 @@
-import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
+import type { UIMessage, UIMessageChunk } from 'ai';
 import type { RenderedEvent } from '../../../edge/ai-stream/chunk-writer.ts';
 import type { TurnEvent } from '../../../edge/ai-stream/journal.ts';
 import { FROM_THE_BEGINNING, render, type StreamPosition } from '../../../edge/ai-stream/render.ts';
-import { TurnRenderer } from '../../../edge/ai-stream/turn-renderer.ts';
+import { createTurnFold, type SdkVersion } from '../../../edge/ai-stream/sdk-version.ts';
 import type { FollowResponse } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { TURN } from './journal-events.ts';
+import { SDKS } from './sdk-versions.ts';
 
 /** The responses of Follow for a journal: `atOnce` events per chunk, caught up at the end. */
 async function* followed(events: readonly TurnEvent[], atOnce: number): AsyncGenerator<FollowResponse> {
@@ -22,9 +23,11 @@ export async function renderAll(
   events: readonly TurnEvent[],
   place: StreamPosition = FROM_THE_BEGINNING,
   atOnce = 3,
+  version: SdkVersion = '7',
 ): Promise<RenderedEvent[]> {
   const all: RenderedEvent[] = [];
-  for await (const some of render(followed(events, atOnce), new TurnRenderer(TURN), place)) all.push(...some);
+  for await (const some of render(followed(events, atOnce), createTurnFold(TURN, version), place))
+    all.push(...some);
   return all;
 }
 
@@ -37,7 +40,11 @@ interface ReadMessage {
 }
 
 /** Reads chunks with AI SDK's reader, optionally as the continuation of a message. */
-export async function read(chunks: readonly UIMessageChunk[], message?: UIMessage): Promise<ReadMessage> {
+export async function read(
+  chunks: readonly UIMessageChunk[],
+  message?: UIMessage,
+  version: SdkVersion = '7',
+): Promise<ReadMessage> {
   const errors: unknown[] = [];
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
@@ -47,7 +54,7 @@ export async function read(chunks: readonly UIMessageChunk[], message?: UIMessag
   });
   const before = message && structuredClone(message);
   let last = before;
-  const states = readUIMessageStream({
+  const states = SDKS[version].readUIMessageStream({
     stream,
     onError: (error) => errors.push(error),
     ...(before && { message: before }),

@@ -423,7 +423,11 @@ export interface SendMessageResponse {
 export interface InterruptSessionRequest {
   sessionId: string;
   /** Keep the queued turns waiting until ReleaseQueue. Otherwise the next queued turn starts. */
-  holdQueue?: boolean | undefined;
+  holdQueue?:
+    | boolean
+    | undefined;
+  /** Only this turn is interrupted. Another one is left as it is. */
+  turnId?: string | undefined;
 }
 
 export interface InterruptSessionResponse {
@@ -4140,7 +4144,7 @@ export const SendMessageResponse: MessageFns<SendMessageResponse> = {
 };
 
 function createBaseInterruptSessionRequest(): InterruptSessionRequest {
-  return { sessionId: "", holdQueue: undefined };
+  return { sessionId: "", holdQueue: undefined, turnId: undefined };
 }
 
 export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
@@ -4150,6 +4154,9 @@ export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
     }
     if (message.holdQueue !== undefined) {
       writer.uint32(16).bool(message.holdQueue);
+    }
+    if (message.turnId !== undefined) {
+      writer.uint32(26).string(message.turnId);
     }
     return writer;
   },
@@ -4181,6 +4188,14 @@ export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
             }
 
             message.holdQueue = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.turnId = reader.string();
             continue;
           }
         }

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { Type } from 'typebox';
+import { refuseField } from '../../lib/errors.ts';
+import { optional } from '../schemas/common.ts';
+import { Sdk6Renderer } from './sdk-6-renderer.ts';
+import type { TurnFold } from './turn-fold.ts';
+import { TurnRenderer } from './turn-renderer.ts';
+
+/** A major version of AI SDK. */
+export type SdkVersion = '6' | '7';
+
+const HEADER = 'x-ahs-ai-sdk';
+
+export const sdkVersion = optional(
+  Type.Enum(['6', '7'], {
+    description: `The major version of AI SDK in the client. Default: the header \`${HEADER}\`, else 7.`,
+  }),
+);
+
+/** The major version of AI SDK that a request selects. Refuses other versions with INVALID_REQUEST. */
+export function sdkVersionOf({ headers }: IncomingMessage, query: { ai_sdk?: SdkVersion }): SdkVersion {
+  if (query.ai_sdk !== undefined) return query.ai_sdk;
+  const version = headers[HEADER] ?? '7';
+  if (version === '6' || version === '7') return version;
+  throw refuseField(`/${HEADER}`, 'must be 6 or 7');
+}
+
+export function createTurnFold(turnId: string, version: SdkVersion): TurnFold {
+  const renderer = new TurnRenderer(turnId);
+  return version === '6' ? new Sdk6Renderer(renderer) : renderer;
+}
