@@ -118,6 +118,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'GET /api/v1/sessions/{session_id}/events': read('SESSION_NOT_FOUND'),
   'GET /api/v1/sessions/{session_id}/events/stream': read('SESSION_NOT_FOUND'),
   'GET /api/v1/sessions/{session_id}/export': read('SESSION_NOT_FOUND'),
+  'GET /api/v1/sessions/{session_id}/ai-messages': read('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/ai-stream': write('INVALID_REQUEST'),
   'GET /api/v1/sessions/{session_id}/ai-stream': read('SESSION_NOT_FOUND'),
   'GET /api/v1/sessions/{session_id}/ai-stream/{chat_id}/stream': read('SESSION_NOT_FOUND'),

@@ -105,7 +105,7 @@ describe('the stream of a turn for AI SDK 6', () => {
   it('ends an approval request that another client has answered', async () => {
     const drafts = [
       turnEvent.started(),
-      turnEvent.message('m', [{ type: 'tool-call' }]),
+      turnEvent.message('m', []),
       turnEvent.used('call_1'),
       turnEvent.approvalRequested('apr_1', 'call_1'),
       turnEvent.blocked(),
