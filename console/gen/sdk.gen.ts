@@ -1410,11 +1410,7 @@ export const resumeTurnStream = <ThrowOnError extends boolean = false>(options: 
 /**
  * Send a message and stream the turn to AI SDK
  *
-<<<<<<< HEAD
- * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of client tools in it are submitted. The stream contains one turn and ends with the turn, or when the turn waits for an approval, a tool output or an answer. Closing the stream does not stop the turn.
-=======
- * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided, or the last answer is regenerated. The stream contains one turn and ends with the turn, or when the turn waits for an approval. Parts of type `data-*` are ignored.
->>>>>>> 3c4f4af (edge: serve the chat of a session and both majors of AI SDK)
+ * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored.
  */
 export const streamTurn = <ThrowOnError extends boolean = false>(options: Options<StreamTurnData, ThrowOnError, StreamTurnResponse>): Promise<ServerSentEventsResult<StreamTurnResponses>> => (options.client ?? client).sse.post<StreamTurnResponses, StreamTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -9304,7 +9304,7 @@ export type ListAiMessagesData = {
          */
         'x-ahs-ai-sdk'?: string;
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -9549,29 +9549,16 @@ export type StreamTurnErrors = {
         code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-<<<<<<< HEAD
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND';
     };
     /**
-     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TURN_NOT_LAST`: Only the last answer of a session can be regenerated. For an earlier one, fork the session. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
-=======
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `APPROVAL_NOT_FOUND`: The session has no such approval.
-     */
-    404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND' | 'APPROVAL_NOT_FOUND';
-    };
-    /**
-     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TURN_NOT_LAST`: Only the last answer of a session can be regenerated. For an earlier one, fork the session. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
-     */
-    409: ErrorEnvelope & {
-        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'TURN_NOT_LAST' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
->>>>>>> 3c4f4af (edge: serve the chat of a session and both majors of AI SDK)
+        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'TURN_NOT_LAST' | 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
