@@ -39,13 +39,15 @@ export class ChatHistory {
   /** By the id of the turn whose answer is the newest, in the order of the messages. */
   readonly #exchanges = new Map<string, Exchange>();
   readonly #before: string | undefined;
+  readonly #partsUrl: string;
   #isAfterPage = false;
   #bytes = 0;
   #hasOlder = false;
 
   /** `before` is the id of the turn before which the page ends; undefined for the newest page. */
-  constructor(before: string | undefined) {
+  constructor(before: string | undefined, partsUrl: string) {
     this.#before = before;
+    this.#partsUrl = partsUrl;
   }
 
   add(event: HistoryEvent, bytes: number): void {
@@ -73,7 +75,7 @@ export class ChatHistory {
 
   #begin(turnId: string, { event_id: id, data }: Extract<HistoryEvent, { type: 'user.message' }>): void {
     this.#isAfterPage ||= turnId === this.#before;
-    const message: UiMessage = { id, role: 'user', parts: userParts(data.content) };
+    const message: UiMessage = { id, role: 'user', parts: userParts(data.content, this.#partsUrl) };
     const known = this.#exchanges.get(turnId);
     if (known) known.messages.push(message);
     else if (!this.#isAfterPage)

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { refuse } from '../../lib/errors.ts';
 import type { CallOptions } from '../../lib/grpc/contract.ts';
 import { isId } from '../../lib/ids.ts';
@@ -9,6 +9,7 @@ import { AnyObject, closed, optional, text } from '../schemas/common.ts';
 import { ChatHistory } from './chat-history.ts';
 import { HISTORY_TYPES, readHistoryEvent } from './journal.ts';
 import { sdkVersion, sdkVersionOf } from './sdk-version.ts';
+import { partsUrlOf } from './user-parts.ts';
 
 const UiMessageShape = Type.Object(
   {
@@ -45,10 +46,16 @@ export const aiMessageRoutes = [
     headers: ['x-ahs-ai-sdk'],
     success: { status: 200, description: 'The newest messages.', data: UiMessageShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
-    async answer({ clients, call, param, query, request }) {
+    async answer({ clients, call, param, query, request, reply }) {
       // The messages of both majors are the same.
       sdkVersionOf(request.raw, query);
-      const { messages, olderBefore = '' } = await readChat(clients, param('session_id'), query, call);
+      const isOtherOrigin = reply.hasHeader('access-control-allow-origin');
+      const partsUrl = partsUrlOf(param('session_id'), isOtherOrigin ? request.headers.host : undefined);
+      const { messages, olderBefore = '' } = await readChat(
+        clients,
+        { sessionId: param('session_id'), partsUrl, ...query },
+        call,
+      );
       return list(messages, { nextCursor: olderBefore });
     },
   }),
@@ -56,13 +63,12 @@ export const aiMessageRoutes = [
 
 async function readChat(
   { sessions }: Clients,
-  sessionId: string,
-  { cursor }: Static<typeof HistoryQuery>,
+  { sessionId, partsUrl, cursor }: { sessionId: string; partsUrl: string; cursor?: string },
   call: CallOptions,
 ) {
   if (cursor !== undefined && !isId('trn', cursor))
     throw refuse('INVALID_CURSOR', 'The cursor is not one of this list.');
-  const history = new ChatHistory(cursor);
+  const history = new ChatHistory(cursor, partsUrl);
   const journal = { sessionId, afterSeq: 0, fromNow: false, types: HISTORY_TYPES, untilCaughtUp: true };
   for await (const { events } of sessions.follow(journal, call))
     for (const event of events) history.add(readHistoryEvent(event), event.json.length);

@@ -42,7 +42,8 @@ export interface Interrupt {
 export function interrupt(state: SessionState, context: InterruptContext, input: Interrupt): Change {
   const { current } = state;
   const { waiting, behind } = context;
-  if (input.onlyTurnId !== undefined && input.onlyTurnId !== (current ?? waiting)?.turnId) return unchanged(state);
+  if (input.onlyTurnId !== undefined && input.onlyTurnId !== (current ?? waiting)?.turnId)
+    return unchanged(state);
   if (current) return interruptTurn(state, current, context, input);
   if (!waiting || (state.queueHeld && !input.endsHeldTurns)) return unchanged(state);
   const stateWithout = { ...state, next: behind ?? null, queuedTurns: state.queuedTurns - 1 };

@@ -45,6 +45,27 @@ describe('GET /sessions/{session_id}/ai-messages', () => {
       expect(await safeValidateUIMessages({ messages: history })).toMatchObject({ success: true });
   });
 
+  it('refers to the images and files of a message, which a stream accepts as data: URLs', async () => {
+    const session = await client.begin([{ text: 'Seen.' }]);
+    const png =
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const file = {
+      type: 'file',
+      mediaType: 'image/png',
+      filename: 'dot.png',
+      url: `data:image/png;base64,${png}`,
+    };
+    const chat = client.chatOf(session);
+    await chat.sendMessage({ parts: [{ type: 'text', text: 'Look' }, file as never] });
+    expect(chat.error).toBeUndefined();
+    const [message] = await historyOf(session);
+    const url = expect.stringMatching(new RegExp(`^/api/v1/sessions/${session}/parts/[0-9a-f]{64}$`));
+    expect(message?.parts).toEqual([
+      { type: 'text', text: 'Look' },
+      { ...file, url },
+    ]);
+  });
+
   it('is empty before the first message', async () => {
     expect(await historyOf(await client.begin([{ text: 'Well.' }]))).toEqual([]);
   });

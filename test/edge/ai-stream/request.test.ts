@@ -84,13 +84,15 @@ describe('POST /sessions/{session_id}/ai-stream', () => {
     const post = async (body: unknown) => readResponse(await client.post(session, JSON.stringify(body)));
     const user = { id: '1', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
     const data = { type: 'data-mood', data: { happy: true } };
-    const file = { type: 'file', mediaType: 'image/png', url: 'data:,' };
+    const file = { type: 'file', mediaType: 'image/png', url: 'https://example.com/a.png' };
+    const source = { type: 'source-url', sourceId: 'a', url: 'https://example.com' };
     for (const [body, pointer] of [
       [{}, '/content'],
       [{ content: 'a', messages: [user] }, '/messages'],
       [{ content: 'a', model: 'b' }, '/model'],
       [{ messages: [] }, '/messages'],
-      [{ messages: [user, { ...user, parts: [user.parts[0], file] }] }, '/messages/1/parts/1/type'],
+      [{ messages: [user, { ...user, parts: [user.parts[0], file] }] }, '/messages/1/parts/1/url'],
+      [{ messages: [user, { ...user, parts: [user.parts[0], source] }] }, '/messages/1/parts/1/type'],
       [{ messages: [{ role: 'system', parts: user.parts }] }, '/messages/0/role'],
       [{ messages: [{ role: 'assistant', parts: [] }] }, '/messages/0/parts'],
       [{ messages: [{ role: 'assistant', parts: [answer('x')] }] }, '/messages/0/parts/0/approval/id'],
