@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type ServerSentEventsResult, type TDataShape } from './client/index.js';
-import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetAssistantData, GetAssistantErrors, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
+import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateUploadData, CreateUploadErrors, CreateUploadResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetAssistantData, GetAssistantErrors, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionPartData, GetSessionPartErrors, GetSessionPartResponses, GetSessionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, PutAssistantFileContentData, PutAssistantFileContentErrors, PutAssistantFileContentResponses, PutSessionFileContentData, PutSessionFileContentErrors, PutSessionFileContentResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -677,7 +677,7 @@ export const listSessionFiles = <ThrowOnError extends boolean = false>(options: 
 /**
  * Upload files to a session
  *
- * The body is a multipart form with any number of `files`, or the content of one file with its path in the query. Existing files are replaced and missing directories are created. All files of a request are written as one version of the workspace, or none is. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
+ * The body is a multipart form with any number of `files`. Existing files are replaced and missing directories are created. All files of a request are written as one version of the workspace, or none is. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`. `PUT /sessions/{session_id}/files/content` uploads one file without a form.
  */
 export const uploadSessionFiles = <ThrowOnError extends boolean = false>(options: Options<UploadSessionFilesData, ThrowOnError>): RequestResult<UploadSessionFilesResponses, UploadSessionFilesErrors, ThrowOnError> => (options.client ?? client).post<UploadSessionFilesResponses, UploadSessionFilesErrors, ThrowOnError>({
     ...formDataBodySerializer,
@@ -795,7 +795,7 @@ export const listAssistantFiles = <ThrowOnError extends boolean = false>(options
 /**
  * Upload files to an assistant
  *
- * The body is a multipart form with any number of `files`, or the content of one file with its path in the query. Existing files are replaced and missing directories are created. All files of a request are written as one version of the workspace, or none is. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
+ * The body is a multipart form with any number of `files`. Existing files are replaced and missing directories are created. All files of a request are written as one version of the workspace, or none is. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`. `PUT /assistants/{assistant_id}/files/content` uploads one file without a form.
  */
 export const uploadAssistantFiles = <ThrowOnError extends boolean = false>(options: Options<UploadAssistantFilesData, ThrowOnError>): RequestResult<UploadAssistantFilesResponses, UploadAssistantFilesErrors, ThrowOnError> => (options.client ?? client).post<UploadAssistantFilesResponses, UploadAssistantFilesErrors, ThrowOnError>({
     ...formDataBodySerializer,
@@ -1457,6 +1457,26 @@ export const getSessionFileContent = <ThrowOnError extends boolean = false>(opti
 });
 
 /**
+ * Upload one file to a session
+ *
+ * The body is the content of the file, with any Content-Type but multipart/form-data. An existing file is replaced and missing directories are created. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
+ */
+export const putSessionFileContent = <ThrowOnError extends boolean = false>(options: Options<PutSessionFileContentData, ThrowOnError>): RequestResult<PutSessionFileContentResponses, PutSessionFileContentErrors, ThrowOnError> => (options.client ?? client).put<PutSessionFileContentResponses, PutSessionFileContentErrors, ThrowOnError>({
+    bodySerializer: null,
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/sessions/{session_id}/files/content',
+    ...options,
+    headers: {
+        'Content-Type': '*/*',
+        ...options.headers
+    }
+});
+
+/**
  * Download a file of an assistant
  *
  * A response has at most 64 MiB. Download longer files in ranges; HEAD returns the size. A response that is shorter than its Content-Length was interrupted.
@@ -1468,6 +1488,61 @@ export const getAssistantFileContent = <ThrowOnError extends boolean = false>(op
             type: 'apiKey'
         }],
     url: '/assistants/{assistant_id}/files/content',
+    ...options
+});
+
+/**
+ * Upload one file to an assistant
+ *
+ * The body is the content of the file, with any Content-Type but multipart/form-data. An existing file is replaced and missing directories are created. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
+ */
+export const putAssistantFileContent = <ThrowOnError extends boolean = false>(options: Options<PutAssistantFileContentData, ThrowOnError>): RequestResult<PutAssistantFileContentResponses, PutAssistantFileContentErrors, ThrowOnError> => (options.client ?? client).put<PutAssistantFileContentResponses, PutAssistantFileContentErrors, ThrowOnError>({
+    bodySerializer: null,
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/assistants/{assistant_id}/files/content',
+    ...options,
+    headers: {
+        'Content-Type': '*/*',
+        ...options.headers
+    }
+});
+
+/**
+ * Create an upload
+ *
+ * The body is the bytes, with any Content-Type but multipart/form-data. Image and file parts of messages and `files` of conversations refer to the upload by its `upload_id`. Only the caller can use it. It counts against the storage quota of the caller, and is deleted 24 hours after its creation or its last use. Messages keep its bytes. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
+ */
+export const createUpload = <ThrowOnError extends boolean = false>(options: Options<CreateUploadData, ThrowOnError>): RequestResult<CreateUploadResponses, CreateUploadErrors, ThrowOnError> => (options.client ?? client).post<CreateUploadResponses, CreateUploadErrors, ThrowOnError>({
+    bodySerializer: null,
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/uploads',
+    ...options,
+    headers: {
+        'Content-Type': '*/*',
+        ...options.headers
+    }
+});
+
+/**
+ * Download a part of a message
+ *
+ * Returns the bytes of an image or file part of a message of the session. They stay as they were when the message was sent. The media type and the file name are those of the first message with these bytes.
+ */
+export const getSessionPart = <ThrowOnError extends boolean = false>(options: Options<GetSessionPartData, ThrowOnError>): RequestResult<GetSessionPartResponses, GetSessionPartErrors, ThrowOnError> => (options.client ?? client).get<GetSessionPartResponses, GetSessionPartErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/sessions/{session_id}/parts/{sha256}',
     ...options
 });
 
