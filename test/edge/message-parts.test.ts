@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
-import { rowsOn } from '../support/sql.ts';
+import { rowsOn, runOn } from '../support/sql.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { base64, PNG, partsApi, sha256 } from './message-parts.ts';
 
@@ -183,6 +183,43 @@ describe('POST /agents/{agent_id}/conversations with images and files', () => {
     const session = await parts.begin(echo, { message });
     expect(await parts.answer(session)).toBe('[image image/png 16 bytes a.png]');
     expect((await api.get(`/sessions/${session}`)).body.data.title).toBe('a.png');
+  });
+
+  it('puts uploads into the workspace before the first turn starts', async () => {
+    const shell = await api.createAgent({
+      model: 'rehearsal/shell',
+      tools: [{ name: 'bash', permission: 'allow' }],
+    });
+    const upload = await parts.upload(Buffer.from('1,2\n'), 'media_type=text/csv&name=input.csv');
+    const session = await parts.begin(shell, {
+      message: '$ cat data/input.csv',
+      files: [{ path: 'data/input.csv', upload_id: upload }],
+    });
+    expect(await parts.answer(session, 2)).toContain('1,2');
+  });
+
+  it('sends an upload, also twice', async () => {
+    const upload = await parts.upload(PNG);
+    const session = await parts.begin(echo, { message: [{ type: 'image', upload_id: upload }] });
+    expect(await parts.answer(session)).toBe('[image image/png 16 bytes u.png]');
+    expect(await parts.ask(session, [{ type: 'image', name: 'b.png', upload_id: upload }])).toBe(
+      '[image image/png 16 bytes b.png]',
+    );
+  });
+
+  it('refuses an upload that has expired', async () => {
+    const upload = await parts.upload(PNG);
+    await runOn(
+      system.databaseUrl,
+      `update files.uploads set expires_at = now() - interval '1 second' where upload_id = '${upload}'`,
+    );
+    const { body } = await api.post(`/agents/${echo}/conversations`, {
+      message: [{ type: 'image', upload_id: upload }],
+    });
+    expect(body).toMatchObject({
+      code: 'UPLOAD_NOT_FOUND',
+      error: { details: [{ pointer: '/message/0/upload_id' }] },
+    });
   });
 
   it('refuses an unknown upload for the workspace and creates no session', async () => {

@@ -2,7 +2,12 @@ import { refuse } from '../../../lib/errors.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import { FilesServiceDefinition, type ForkWorkspaceRequest } from '../../../proto/gen/ahs/files/v1/files.ts';
+import {
+  FilesServiceDefinition,
+  type ForkWorkspaceRequest,
+  type PlaceUploadsRequest,
+  type StorePartsRequest,
+} from '../../../proto/gen/ahs/files/v1/files.ts';
 import {
   type ClaimedTurn,
   type Event,
@@ -54,7 +59,10 @@ export async function openReplica(
 ) {
   const stack = new AsyncDisposableStack();
   const auth = new FakeAuth();
-  const calls: NeighbourCalls = { forked: [], deleted: [], levels: [], resolved: [] };
+  const calls: NeighbourCalls = {
+    ...{ forked: [], storedParts: [], placedUploads: [], deleted: [] },
+    ...{ levels: [], resolved: [] },
+  };
   const service = stack.adopt(
     await openSessions(
       context,
@@ -98,9 +106,10 @@ function agentsFor(context: ServiceContext, calls: NeighbourCalls): Client<Agent
         return { level: agentId === AGENT && caller?.userId === MANAGER.userId ? 'manage' : 'none' };
       },
       /** Merges like the agents service. Overrides with `max_steps` 0 are refused. */
-      async resolveOverrides({ agentVersion, sessionOverridesJson, overridesJson }) {
+      async resolveOverrides({ agentVersion, sessionOverridesJson, overridesJson, mediaTypes }) {
+        if (mediaTypes.includes('video/mp4')) throw refuse('CONTENT_NOT_SUPPORTED', 'no videos');
         calls.resolved.push(agentVersion);
-        const given = JSON.parse(overridesJson);
+        const given = JSON.parse(overridesJson || '{}');
         if (given.max_steps === 0)
           throw refuse('OVERRIDE_NOT_ALLOWED', 'The agent does not allow overriding /max_steps.', {
             details: [{ pointer: '/max_steps', message: 'is not in `overridable` of the agent' }],
@@ -123,6 +132,10 @@ function agentsFor(context: ServiceContext, calls: NeighbourCalls): Client<Agent
 /** The calls that sessions made to the agents and files services, and how the fakes answer them. */
 interface NeighbourCalls {
   forked: ForkWorkspaceRequest[];
+  storedParts: StorePartsRequest[];
+  placedUploads: PlaceUploadsRequest[];
+  /** Runs before StoreParts answers. */
+  beforeStoreParts?: (() => Promise<void>) | undefined;
   /** ses_… ids of the sessions whose workspaces were deleted. */
   deleted: string[];
   /** agt_… or ast_… ids for which GetLevel was called. */
@@ -147,6 +160,20 @@ function filesFor(context: ServiceContext, calls: NeighbourCalls): Client<FilesS
         calls.forked.push(request);
         await calls.beforeFork?.(request);
         return { version: request.version ?? 0 };
+      },
+      async storeParts(request) {
+        calls.storedParts.push(request);
+        await calls.beforeStoreParts?.();
+        const parts = request.parts.map(({ mediaType, name, attachment }) => {
+          const { source } = attachment ?? {};
+          const size = source?.$case === 'data' ? source.value.length : 0;
+          return { sha256: 'a'.repeat(64), size, mediaType, name };
+        });
+        return { parts };
+      },
+      async placeUploads(request) {
+        calls.placedUploads.push(request);
+        return {};
       },
       async deleteWorkspace({ place }) {
         await calls.beforeDelete?.();
