@@ -6,12 +6,17 @@ import type { Codec, Contract } from './contract.ts';
 let writer = new BinaryWriter();
 /** A writer whose buffer has grown beyond this is replaced. */
 const MAX_RETAINED_BYTES = 2 * 1024 * 1024;
+/** A writer has had buffers of about this many times the size of its message. */
+const WRITER_GROWTH = 3;
 
 /** Returns the encoded bytes of a message. */
 export function encode(codec: Codec<unknown>, message: unknown): Uint8Array {
   try {
     const bytes = codec.encode(message, writer).finish();
-    if (bytes.length > MAX_RETAINED_BYTES) writer = new BinaryWriter();
+    if (bytes.length > MAX_RETAINED_BYTES) {
+      writer = new BinaryWriter();
+      noteBufferBytes(WRITER_GROWTH * bytes.length);
+    }
     return bytes;
   } catch (error) {
     // The failed writer contains a partial message.
