@@ -18,6 +18,7 @@ import { measureCatchUp } from './measurements/sessions/catch-up.ts';
 import { measureClaims } from './measurements/sessions/claims.ts';
 import { measureFollowers } from './measurements/sessions/followers.ts';
 import { measureIdle } from './measurements/sessions/idle.ts';
+import { measureMessageMemory } from './measurements/sessions/message-memory.ts';
 import { measureSize } from './measurements/sessions/size.ts';
 import { measureTurnWal } from './measurements/sessions/turn-wal.ts';
 import { measureTurns } from './measurements/sessions/turns.ts';
@@ -37,7 +38,7 @@ import { hasRedis } from './subjects/subjects.ts';
 
 const UNWIND_MS = 15_000;
 /** The parts with one process per target. */
-const NEEDS_REDIS = ['apart', 'separate', 'reading', 'instances'] as const;
+const NEEDS_REDIS = ['apart', 'separate', 'reading', 'instances', 'message'] as const;
 
 const options = optionsOrExit();
 const interrupted = Promise.withResolvers<never>();
@@ -75,7 +76,7 @@ async function run(bench: Bench, options: Options): Promise<void> {
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
   const acceptances = { bare: [], accepted: [], apart: [], latency: [], overload: [] };
   const webhooks = { ...acceptances, finished: [], finishedSeparately: [] };
-  const files = { transfers: [], growth: [], tree: [], commands: [], memory: [] };
+  const files = { transfers: [], growth: [], tree: [], commands: [], memory: [], message: [] };
   const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [], wal: [], claims: [] };
   const processes = { reading: [], instances: [], scrape: [] };
   const results: Results = { ...webhooks, ...sessions, ...files, ...processes, access: [], console: [] };
@@ -95,6 +96,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('claims')) results.claims.push(await measureClaims(bench));
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureUploadMemory(bench));
+    if (separate.has('message')) results.message.push(await measureMessageMemory(bench));
     if (parts.has('commands')) results.commands.push(...(await measureCommands(bench)));
     if (parts.has('access')) results.access.push(await measureAccess(bench));
     if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));

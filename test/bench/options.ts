@@ -26,6 +26,7 @@ const PARTS = {
   scrape: 'u',
   claims: 'w',
   overload: 'x',
+  message: 'y',
 } as const;
 type Part = keyof typeof PARTS;
 
@@ -49,9 +50,10 @@ export const USAGE = `
   npm run bench -- [options]
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
-                       commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload
+                       commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload,
+                       message
                        measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
-                       r, s, t, u, w, x
+                       r, s, t, u, w, x, y
                        (default: all except size, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up

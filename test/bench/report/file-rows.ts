@@ -3,6 +3,7 @@ import type { Commands } from '../measurements/files/commands.ts';
 import type { Rates, Transfers } from '../measurements/files/transfers.ts';
 import { SESSION_FORK, type Tree } from '../measurements/files/tree.ts';
 import type { UploadMemory } from '../measurements/files/upload-memory.ts';
+import type { MessageMemory } from '../measurements/sessions/message-memory.ts';
 import { median, ms, type Row } from './rows.ts';
 
 /** Results of the file measurements per round; empty if not measured. */
@@ -13,17 +14,19 @@ export interface FileResults {
   /** One entry per available sandbox provider. */
   commands: Commands[];
   memory: CommandMemory[];
+  message: MessageMemory[];
 }
 
 const MIB = 1024 * 1024;
 
-export function fileRows({ transfers, growth, tree, commands, memory }: FileResults): Row[] {
+export function fileRows({ transfers, growth, tree, commands, memory, message }: FileResults): Row[] {
   return [
     ...(transfers.length > 0 ? transferRows(transfers) : []),
     ...(growth.length > 0 ? growthRows(growth) : []),
     ...(tree.length > 0 ? treeRows(tree) : []),
     ...commandRows(commands),
     ...(memory.length > 0 ? memoryRows(memory) : []),
+    ...(message.length > 0 ? messageRows(message) : []),
   ];
 }
 
@@ -51,6 +54,21 @@ function growthRows(rounds: UploadMemory[]): Row[] {
       what: `memory, an upload of ${size} GiB`,
       figure: `+${grown.toFixed(0)} MiB`,
       target: ['below 100 MiB', grown < 100],
+    },
+  ];
+}
+
+function messageRows(rounds: MessageMemory[]): Row[] {
+  const grown = median(rounds, (one) => one.grown);
+  const bytes = median(rounds, (one) => one.bytes);
+  const ratio = grown / bytes;
+  return [
+    {
+      letter: 'y',
+      what: `edge memory, a message of ${(bytes / MIB).toFixed(1)} MiB with images`,
+      figure: `+${(grown / MIB).toFixed(0)} MiB`,
+      ratio: `y/size ${ratio.toFixed(2)}`,
+      target: ['below 3', ratio < 3],
     },
   ];
 }
