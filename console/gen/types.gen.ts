@@ -4808,7 +4808,7 @@ export type SubmitToolResultData = {
          */
         tool_use_id: string;
         /**
-         * The result: any JSON value. For `ask_user`, an object with the fields of the answer; one that does not match the form is refused and leaves the question open. Exactly one of `output` and `error` is required.
+         * The result: any JSON value. A list of content parts with an image or a file is given to the model as such, with the sources of a message. For `ask_user`, an object with the fields of the answer; one that does not match the form is refused and leaves the question open. Exactly one of `output` and `error` is required.
          */
         output?: unknown;
         /**
@@ -4828,16 +4828,16 @@ export type SubmitToolResultData = {
 
 export type SubmitToolResultErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
     };
     /**
      * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended.
@@ -4846,16 +4846,28 @@ export type SubmitToolResultErrors = {
         code?: 'SESSION_BUSY' | 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
     };
     /**
      * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.

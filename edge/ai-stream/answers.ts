@@ -2,9 +2,11 @@ import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { pointerStep } from '../../lib/json-schema/pointer.ts';
+import type { AttachmentList } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { checkStorable } from '../input/json.ts';
 import { createInspector, refuseProblems } from '../input/schema.ts';
 import { optional } from '../schemas/common.ts';
+import { readToolOutput } from '../schemas/tool-output.ts';
 
 const AnsweredPart = Type.Object({
   approval: Type.Object({
@@ -26,6 +28,7 @@ export interface ApprovalAnswer {
 export interface ResultAnswer {
   toolUseId: string;
   outputJson: string;
+  attachments?: AttachmentList | undefined;
   isError: boolean;
   /** The pointer of the part in the body. */
   pointer: string;
@@ -80,7 +83,7 @@ function readResult(part: NonNullable<Part>, pointer: string): ResultAnswer {
   // AI SDK leaves out the output `undefined`.
   const output = isError ? errorText : (part.output ?? null);
   checkStorable({ toolUseId, output });
-  return { toolUseId, outputJson: JSON.stringify(output), isError, pointer };
+  return { toolUseId, isError, pointer, ...readToolOutput(output, `${pointer}/output`) };
 }
 
 export function refuseSchemaProblems(

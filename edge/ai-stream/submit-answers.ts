@@ -1,4 +1,4 @@
-import { Refusal, refuse } from '../../lib/errors.ts';
+import { mapPointers, Refusal, refuse } from '../../lib/errors.ts';
 import type { CallOptions } from '../../lib/grpc/contract.ts';
 import type { Approval } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Clients } from '../clients.ts';
@@ -32,8 +32,8 @@ export async function submitAnswers(
     const request = { sessionId, approvalId, decision, reason, editedInputJson: '' };
     await attempt(async () => (await sessions.decideApproval(request, call)).approval?.turnId);
   }
-  for (const { toolUseId, outputJson, isError, pointer } of results) {
-    const request = { sessionId, toolUseId, outputJson, isError };
+  for (const { pointer, ...result } of results) {
+    const request = { sessionId, ...result };
     await attempt(async () => {
       const { toolCall } = await sessions.submitToolResult(request, call).catch((error: unknown) => {
         throw withPointer(error, pointer);
@@ -74,9 +74,7 @@ function decisionOf(approval: Approval | undefined, approved: boolean): string {
   return approved ? 'allow' : 'deny';
 }
 
-/** A refusal names members of the result. The result is a part of a message here. */
+/** A refusal names members of the result, which is a part of a message here. Content is named `/content`. */
 function withPointer(error: unknown, pointer: ResultAnswer['pointer']): unknown {
-  if (!(error instanceof Refusal) || error.details.length === 0) return error;
-  const details = error.details.map((detail) => ({ ...detail, pointer: pointer + detail.pointer }));
-  return refuse(error.code, `${pointer}${error.message}`, { details });
+  return mapPointers(error, (at) => pointer + at.replace(/^\/content(?=\/|$)/, '/output'));
 }

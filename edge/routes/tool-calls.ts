@@ -3,8 +3,9 @@ import { refuseField } from '../../lib/errors.ts';
 import { listOfJson, okJson } from '../envelope.ts';
 import { route } from '../route.ts';
 import { closed, optional, pageRequest, paging, text } from '../schemas/common.ts';
-import { MESSAGE_BYTES } from '../schemas/content.ts';
+import { CONTENT_ERRORS, MESSAGE_BYTES, refuseContentAt } from '../schemas/content.ts';
 import { serializeToolCall, TOOL_CALL_STATUSES, ToolCallShape, toolUseId } from '../schemas/tool-calls.ts';
+import { readToolOutput } from '../schemas/tool-output.ts';
 
 export const toolCallRoutes = [
   route({
@@ -49,7 +50,8 @@ export const toolCallRoutes = [
       output: optional(
         Type.Unknown({
           description:
-            'The result: any JSON value. For `ask_user`, an object with the fields of the answer; one that does not match the ' +
+            'The result: any JSON value. A list of content parts with an image or a file is given to the model as such, with the ' +
+            'sources of a message. For `ask_user`, an object with the fields of the answer; one that does not match the ' +
             'form is refused and leaves the question open. Exactly one of `output` and `error` is required.',
         }),
       ),
@@ -63,6 +65,8 @@ export const toolCallRoutes = [
       'TOOL_CALL_NOT_FOUND',
       'TOOL_RESULT_CONFLICT',
       'TOOL_CALL_CLOSED',
+      ...CONTENT_ERRORS,
+      'QUOTA_EXCEEDED',
       'SESSION_BUSY',
     ],
     async answer({ clients, call, param, body }) {
@@ -71,15 +75,11 @@ export const toolCallRoutes = [
         throw refuseField('/error', 'must not be combined with output');
       if (output === undefined && error === undefined)
         throw refuseField('/output', 'is required without error');
-      const { toolCall } = await clients.sessions.submitToolResult(
-        {
-          sessionId: param('session_id'),
-          toolUseId: id,
-          outputJson: JSON.stringify(error ?? output),
-          isError: error !== undefined,
-        },
-        call,
-      );
+      const isError = error !== undefined;
+      const read = isError ? { outputJson: JSON.stringify(error) } : readToolOutput(output, '/output');
+      const { toolCall } = await clients.sessions
+        .submitToolResult({ sessionId: param('session_id'), toolUseId: id, isError, ...read }, call)
+        .catch(refuseContentAt('/output'));
       return okJson(serializeToolCall(toolCall));
     },
   }),

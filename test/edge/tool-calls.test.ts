@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
+import { base64, PNG, sha256 } from './message-parts.ts';
 
 const LOCATE = {
   type: 'client',
@@ -336,6 +337,57 @@ describe('/sessions/{session_id}/tool-calls and /tool-results', () => {
       const session = await start([question(), END], [{ name: 'ask_user', permission: 'deny' }]);
       expect(await answerOf(session)).toMatch(/ask_user may not be used/);
     });
+  });
+
+  it('passes images and files of an output to the model, and journals their digests', async () => {
+    const session = await blocked([call(), END]);
+    const output = [
+      { type: 'text', text: 'The map:' },
+      { type: 'image', media_type: 'image/png', name: 'map.png', data: base64(PNG) },
+    ];
+    const result = { tool_use_id: 'call_1_1', output };
+    const submitted = await submit(session, result);
+    const stored = [
+      { type: 'text', text: 'The map:' },
+      { type: 'image', media_type: 'image/png', name: 'map.png', sha256: sha256(PNG), size: PNG.length },
+    ];
+    expect(submitted).toMatchObject({ status: 200, body: { data: { output: stored } } });
+    expect(await answerOf(session)).toBe('The result: The map:[image image/png 16 bytes map.png]');
+    const event = (await eventsOf(session)).find(({ type }) => type === 'agent.tool_result');
+    expect(event?.data.output).toEqual(stored);
+    expect((await submit(session, result)).status).toBe(200);
+  });
+
+  it('refuses invalid parts of an output with their pointers, and leaves the call open', async () => {
+    const session = await blocked([call(), END]);
+    const image = { type: 'image', media_type: 'image/png' };
+    const wrong: [unknown, string, string][] = [
+      [image, 'INVALID_REQUEST', '/output/0'],
+      [{ ...image, url: 'https://a.example/b.png' }, 'INVALID_REQUEST', '/output/0/url'],
+      [{ ...image, sha256: sha256(PNG), size: 16 }, 'INVALID_REQUEST', '/output/0/sha256'],
+      [{ ...image, data: '!' }, 'INVALID_REQUEST', '/output/0/data'],
+      [{ ...image, data: base64(Buffer.from('no image')) }, 'INVALID_REQUEST', '/output/0'],
+      [{ type: 'file', path: 'absent.txt' }, 'FILE_NOT_FOUND', '/output/0/path'],
+      [{ type: 'file', upload_id: `upl_${'7Z'.repeat(13)}` }, 'UPLOAD_NOT_FOUND', '/output/0/upload_id'],
+    ];
+    for (const [part, code, pointer] of wrong) {
+      const { body } = await submit(session, { tool_use_id: 'call_1_1', output: [part] });
+      const { details } = body.error as unknown as { details: { pointer: string }[] };
+      expect([body.code, details[0]?.pointer], JSON.stringify(part)).toEqual([
+        code,
+        expect.stringMatching(`^${pointer}`),
+      ]);
+    }
+    expect(await pending(session)).toHaveLength(1);
+  });
+
+  it('keeps lists that are not content parts as JSON', async () => {
+    const session = await blocked([call(), END]);
+    const output = [
+      { type: 'file', path: 'a' },
+      { type: 'directory', path: 'b' },
+    ];
+    expect((await submit(session, { tool_use_id: 'call_1_1', output })).body.data.output).toEqual(output);
   });
 
   it('returns 400 for bodies that are not exactly one result', async () => {

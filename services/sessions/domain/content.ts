@@ -53,3 +53,12 @@ export function titleTextOf(content: unknown): string {
   const text = parts.find((part) => typeof part?.text === 'string' && part.text.trim() !== '')?.text;
   return text ?? parts.find((part) => typeof part?.name === 'string')?.name ?? '';
 }
+
+const PART_TYPES: readonly unknown[] = ['text', 'image', 'file'];
+
+/** Whether a value is a list of content parts with an image or a file. */
+export function hasByteParts(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  const types = value.map((part) => part?.type);
+  return types.every((type) => PART_TYPES.includes(type)) && types.some((type) => type !== 'text');
+}

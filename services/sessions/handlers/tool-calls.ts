@@ -8,6 +8,7 @@ import type {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { requireOwned } from '../domain/access.ts';
 import { answerCall, requireFormAnswer, toolCallClosed } from '../domain/answer.ts';
+import { hasByteParts } from '../domain/content.ts';
 import { checkPage } from '../domain/page.ts';
 import { sameJson } from '../domain/same-json.ts';
 import type { OpenCall } from '../domain/state.ts';
@@ -31,6 +32,7 @@ export function toolCallHandlers({
   changes,
   lists,
   access,
+  attachments,
 }: SessionsHandlerContext): Methods {
   async function read(session: SessionRow, toolUseId: string, options: ReadOptions): Promise<ClientCallRow> {
     const row = await clientCalls.newest(session.session_id, toolUseId, options);
@@ -54,9 +56,26 @@ export function toolCallHandlers({
     return calls.some((call) => call.toolUseId === toolUseId && call.client !== undefined);
   }
 
-  async function answer(row: ClientCallRow, request: SubmitToolResultRequest, call: Call): Promise<void> {
+  /** The result as it is journalled: the bytes of its image and file parts are stored and referenced. */
+  async function journalledOutput(
+    { outputJson, attachments: list }: SubmitToolResultRequest,
+    output: unknown,
+    session: SessionRow,
+    call: Call,
+  ): Promise<string> {
+    if (!hasByteParts(output)) return outputJson;
+    const {
+      session_id: sessionId,
+      owner_id: ownerId,
+      agent_id: agentId,
+      agent_version: agentVersion,
+    } = session;
+    const target = { sessionId, ownerId, agentId, agentVersion };
+    return attachments.store(output, list ?? { attachments: [] }, target, call);
+  }
+
+  async function answer(row: ClientCallRow, outputJson: string, isError: boolean, call: Call): Promise<void> {
     const { session_id: sessionId, event_id: eventId, created_at: askedAt, input: inputJson } = row;
-    const { outputJson, isError } = request;
     const given = {
       eventId,
       outputJson,
@@ -89,20 +108,20 @@ export function toolCallHandlers({
     },
 
     async submitToolResult(request, call) {
-      const { sessionId, toolUseId, outputJson, isError } = request;
-      const output = parseSingleLineJson(outputJson, 'output');
+      const { sessionId, toolUseId, isError } = request;
+      const output = parseSingleLineJson(request.outputJson, 'output');
       if (isError && typeof output !== 'string')
         throw refuse('INVALID_REQUEST', 'An error must be a string.');
       const session = await access.requireOwner(sessionId, call);
       const options = databaseOptionsOf(call);
       const row = await read(session, toolUseId, options);
-      if (row.status === 'pending') {
-        if (row.kind === 'input' && !isError) requireFormAnswer(row.input, output);
-        await answer(row, request, call);
-      }
+      if (row.status !== 'pending' && row.status !== 'answered') throw toolCallClosed();
+      if (row.kind === 'input' && !isError) requireFormAnswer(row.input, output);
+      const outputJson = await journalledOutput(request, output, session, call);
+      if (row.status === 'pending') await answer(row, outputJson, isError, call);
       const answered = await read(session, toolUseId, options);
       if (answered.status !== 'answered') throw toolCallClosed();
-      if (!isSameResult(answered, output, isError))
+      if (!isSameResult(answered, outputJson, isError))
         throw refuse('TOOL_RESULT_CONFLICT', `The tool call ${toolUseId} already has another result.`);
       return { toolCall: toolCallOf(answered) };
     },
@@ -110,8 +129,8 @@ export function toolCallHandlers({
 }
 
 /** Whether the stored result is the given one. A repeated result succeeds and changes nothing. */
-function isSameResult(row: ClientCallRow, output: unknown, isError: boolean): boolean {
-  return row.is_error === isError && sameJson(JSON.parse(row.output ?? 'null'), output);
+function isSameResult(row: ClientCallRow, outputJson: string, isError: boolean): boolean {
+  return row.is_error === isError && sameJson(JSON.parse(row.output ?? 'null'), JSON.parse(outputJson));
 }
 
 function toolCallOf(row: ClientCallRow): ToolCall {
