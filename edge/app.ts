@@ -181,7 +181,6 @@ export async function createApp(
   const isSecure = config.publicUrl?.startsWith('https:') ?? false;
   const authenticator = new Authenticator(app, context, config.authMode, createCookies(app, isSecure));
   const liveStreams = new LiveStreams();
-  const draining = new AbortController();
   const stalled = context.metrics
     .counter({
       name: 'ahs_stalled_responses_total',
@@ -197,7 +196,6 @@ export async function createApp(
     ...context,
     authenticator,
     liveStreams,
-    draining: draining.signal,
     maxWebhookBytes: config.maxWebhookBytes,
     uploadStallMs: requestTimeout,
     stallMonitor,
@@ -224,9 +222,6 @@ export async function createApp(
       origin = published ?? listening.origin;
       return origin;
     },
-    drain() {
-      draining.abort();
-      liveStreams.drain();
-    },
+    drain: () => liveStreams.drain(),
   };
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import {
   archiveSession,
+  type ContentPart,
   cancelTurn,
   decideApproval,
   deleteSession,
@@ -15,6 +16,7 @@ import {
   releaseQueue,
   type Session,
   sendMessage,
+  submitToolResult,
   updateSession,
 } from '../gen/index.ts';
 import { unwrapData, unwrapPage } from './client.ts';
@@ -25,7 +27,7 @@ import type { SessionFilters } from './session-filters.ts';
 import { isActive } from './session-state.ts';
 
 export interface OutgoingMessage {
-  content: string;
+  content: string | ContentPart[];
   busyPolicy?: 'enqueue' | 'interrupt';
   key: string;
 }
@@ -36,6 +38,9 @@ export interface ApprovalDecision {
   reason?: string | undefined;
   editedInput?: Record<string, unknown> | undefined;
 }
+
+/** The result of a call that a client or a person answers. */
+export type ToolResult = { output: unknown } | { error: string };
 
 /** Number of events in one chunk of the raw journal. */
 export const EVENTS_PER_CHUNK = 100;
@@ -144,6 +149,9 @@ export const sessions = {
         },
       }),
     ),
+  /** Fails with TOOL_RESULT_CONFLICT after another result and with TOOL_CALL_CLOSED when the call no longer waits. */
+  answer: (sessionId: string, toolUseId: string, result: ToolResult) =>
+    unwrapData(submitToolResult({ ...pathOf(sessionId), body: { tool_use_id: toolUseId, ...result } })),
   fork: (sessionId: string, afterSeq: number, key: string) =>
     unwrapData(
       forkSession({

@@ -60,6 +60,7 @@ const home = createRoute({
   path: '/',
   loader({ context: { queries } }) {
     void queries.prefetchQuery(sessionsApi.newest());
+    void queries.prefetchQuery(sessionsApi.newest({ state: ['needs_input'] }));
     void queries.prefetchQuery(sessionsApi.newest({ state: ['needs_approval'] }));
     void queries.prefetchInfiniteQuery(agentsApi.list());
   },

@@ -10,15 +10,15 @@ export function activityOf(
   const status = view.events.findLast(({ type }) => type.startsWith('session.status_'));
   switch (status?.type) {
     case 'session.status_pending':
-      // A turn queued behind a turn that waits for an approval waits for the same approval.
-      return pendingApprovals(chat) ?? 'Waiting for a runner.';
+      // A turn queued behind a turn that waits for a user waits for the same user.
+      return pendingRequests(chat) ?? 'Waiting for a runner.';
     case 'session.status_rescheduled':
       return retryText(view.events) ?? 'The turn continues automatically.';
     case 'session.status_running':
       return runningActivity(view, chat);
     case 'session.status_idle':
       return status.data.stop_reason.type === 'requires_action'
-        ? (pendingApprovals(chat) ?? 'Waiting for you.')
+        ? (pendingRequests(chat) ?? 'Waiting for you.')
         : undefined;
     default:
       return undefined;
@@ -32,12 +32,23 @@ function runningActivity({ drafts }: Pick<JournalView, 'drafts'>, chat: readonly
   return `Running ${running.map(({ name }) => name).join(', ')}.`;
 }
 
-function pendingApprovals(chat: readonly ChatItem[]): string | undefined {
-  const calls = chat.filter(
-    (item): item is ToolCall => item.kind === 'call' && item.state === 'awaiting_approval',
-  );
-  if (calls.length === 0) return undefined;
-  return `Waiting for your decision on ${calls.map(({ name }) => name).join(', ')}.`;
+function pendingRequests(chat: readonly ChatItem[]): string | undefined {
+  const approvals = namesOf(chat, ({ state }) => state === 'awaiting_approval');
+  const questions = chat.filter((item) => isAwaited(item) && item.answerKind === 'input');
+  const results = namesOf(chat, (call) => isAwaited(call) && call.answerKind === 'tool_result');
+  const sentences = [
+    ...(approvals ? [`Waiting for your decision on ${approvals}.`] : []),
+    ...(questions.length > 0 ? ['Waiting for your answer.'] : []),
+    ...(results ? [`Waiting for the client to run ${results}.`] : []),
+  ];
+  return sentences.length > 0 ? sentences.join(' ') : undefined;
+}
+
+const isAwaited = (item: ChatItem): item is ToolCall =>
+  item.kind === 'call' && item.state === 'awaiting_answer';
+
+function namesOf(chat: readonly ChatItem[], isIncluded: (call: ToolCall) => boolean): string {
+  return chat.flatMap((item) => (item.kind === 'call' && isIncluded(item) ? item.name : [])).join(', ');
 }
 
 function retryText(events: readonly DurableEvent[]): string | undefined {

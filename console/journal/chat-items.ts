@@ -1,5 +1,6 @@
 import type { Usage } from '../gen/types.gen.ts';
 import type { DurableEvent } from './event.ts';
+import type { StoredPart } from './stored-part.ts';
 
 export interface ChatMessage {
   kind: 'user' | 'agent' | 'thinking';
@@ -7,8 +8,12 @@ export interface ChatMessage {
   seq: number;
   createdAt: string;
   text: string;
-  /** Content parts other than text, shown as JSON. */
+  /** Images and files. */
+  storedParts: StoredPart[];
+  /** Content parts of other types, shown as JSON. */
   otherParts: unknown[];
+  /** The structured output of an answer. Undefined for a text. */
+  output: unknown;
   /** The message is still being streamed. */
   isDraft: boolean;
   /** The message was sent during an active turn. Its own turn starts after that one. */
@@ -40,7 +45,9 @@ export interface ToolCall {
   /** The input that the tool received, when the approval changed `input`. */
   editedInput: unknown;
   permission: string;
-  state: 'awaiting_approval' | 'waiting' | 'running' | 'done' | 'failed';
+  /** A client runs the tool (`tool_result`) or a person answers (`input`). Undefined for a tool that the service runs. */
+  answerKind: 'tool_result' | 'input' | undefined;
+  state: 'awaiting_approval' | 'awaiting_answer' | 'waiting' | 'running' | 'done' | 'failed';
   output: unknown;
   /** Output printed so far. */
   progress: string;

@@ -2,6 +2,7 @@ import type { ChatItem, ChatMessage, Notice, ToolCall, TurnEnd } from './chat-it
 import type { DurableEvent, EventOf } from './event.ts';
 import { fileEventFolder } from './file-changes.ts';
 import { retriesOf, retrySummary } from './retries.ts';
+import { isStoredPart, type StoredPart } from './stored-part.ts';
 import { callKey } from './view.ts';
 
 export type {
@@ -71,7 +72,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
         if (!discardedMessageIds.has(event.data.message_id)) items.push(...messagesIn(event));
         break;
       case 'agent.tool_use': {
-        const { tool_use_id: toolUseId, name, input, evaluated_permission: permission } = event.data;
+        const { tool_use_id: toolUseId, name, input, evaluated_permission: permission, kind } = event.data;
         const call: ToolCall = {
           kind: 'call',
           ...base,
@@ -81,6 +82,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
           input,
           editedInput: undefined,
           permission,
+          answerKind: kind,
           state: 'waiting',
           output: undefined,
           progress: '',
@@ -127,6 +129,14 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
         if (call.state === 'awaiting_approval') call.state = 'waiting';
         break;
       }
+      case 'turn.queued':
+        if (event.data.replaces_turn_id !== undefined) notice('A new answer replaces the last one.');
+        break;
+      case 'turn.blocked':
+        for (const call of pendingCalls)
+          if (call.turnId === event.turn_id && call.state === 'waiting' && call.answerKind !== undefined)
+            call.state = 'awaiting_answer';
+        break;
       case 'turn.completed':
       case 'turn.failed':
       case 'turn.interrupted':
@@ -184,20 +194,21 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
   return { items, queued: queued.map((message) => ({ ...message, isQueued })) };
 }
 
-const isOpen = ({ state }: ToolCall) =>
-  state === 'awaiting_approval' || state === 'waiting' || state === 'running';
+const isOpen = ({ state }: ToolCall) => state !== 'done' && state !== 'failed';
 
 type ContentEvent = EventOf<'user.message' | 'agent.message' | 'agent.thinking'>;
 
 function messagesIn(event: ContentEvent): ChatMessage[] {
   const texts: string[] = [];
+  const stored: StoredPart[] = [];
   const others: unknown[] = [];
   for (const part of event.data.content) {
-    if (part.type === 'text' && typeof part.text === 'string') texts.push(part.text);
+    if (part.type === 'text') texts.push(part.text);
+    else if (isStoredPart(part)) stored.push(part);
     // Tool calls and reasoning have their own events.
     else if (!['tool-call', 'reasoning', 'tool-result'].includes(part.type)) others.push(part);
   }
-  if (texts.length === 0 && others.length === 0) return [];
+  if (texts.length === 0 && stored.length === 0 && others.length === 0) return [];
   return [
     {
       kind: event.type === 'user.message' ? 'user' : event.type === 'agent.message' ? 'agent' : 'thinking',
@@ -206,7 +217,9 @@ function messagesIn(event: ContentEvent): ChatMessage[] {
       seq: event.seq,
       createdAt: event.created_at,
       text: texts.join(''),
+      storedParts: stored,
       otherParts: others,
+      output: event.type === 'agent.message' ? event.data.output : undefined,
       isDraft: false,
       isQueued: false,
       turnId: event.turn_id,

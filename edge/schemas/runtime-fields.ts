@@ -62,7 +62,7 @@ const ClientTool = closed(
 const Tool = Type.Union([BuiltInTool, ClientTool]);
 type AnyTool = Static<typeof Tool>;
 
-export const Budget = closed(
+const Budget = closed(
   {
     max_tokens: optional(
       Type.Integer({

@@ -18,19 +18,19 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Checklist } from './checklist.tsx';
 
 const MAX_SESSIONS = 6;
-const NEEDS_APPROVAL: SessionState = 'needs_approval';
 
-/** Home page: sessions that need an approval, recent sessions and the getting-started checklist. */
+/** Home page: sessions that wait for the user, recent sessions and the getting-started checklist. */
 export function HomePage() {
   const { isAdministrator } = useViewer();
   const curlOf = useCurl();
   const recent = useQuery(sessions.newest());
-  const waiting = useQuery(sessions.newest({ state: [NEEDS_APPROVAL] }));
+  const input = useQuery(sessions.newest({ state: ['needs_input'] }));
+  const approval = useQuery(sessions.newest({ state: ['needs_approval'] }));
   const agentList = useList(agents.list());
   const system = useQuery({ ...readiness, enabled: isAdministrator });
   const failure = useQueryFailure(recent);
   // The sections render together, so that late sections do not shift the page.
-  const isOpening = !failure && [recent, waiting, agentList.query].some(({ isPending }) => isPending);
+  const isOpening = !failure && [recent, input, approval, agentList.query].some(({ isPending }) => isPending);
   const actions = (
     <>
       <CopyCurl path="/sessions" />
@@ -41,7 +41,7 @@ export function HomePage() {
     </>
   );
   return (
-    <Page title="Home" lead="Recent sessions and pending approvals." actions={actions}>
+    <Page title="Home" lead="Recent sessions, pending questions and approvals." actions={actions}>
       <div className="flex flex-col gap-5">
         {isOpening ? (
           <Skeleton lines={8} />
@@ -50,13 +50,8 @@ export function HomePage() {
             {recent.data && agentList.query.data && (
               <Checklist sessions={recent.data} agent={agentList.items[0]} />
             )}
-            {waiting.data && (
-              <SessionSection
-                title={stateLabel(NEEDS_APPROVAL)}
-                sessions={waiting.data}
-                more={{ state: NEEDS_APPROVAL }}
-              />
-            )}
+            {input.data && <WaitingSection state="needs_input" sessions={input.data} />}
+            {approval.data && <WaitingSection state="needs_approval" sessions={approval.data} />}
             {recent.data && <SessionSection title="Recent sessions" sessions={recent.data} more={{}} />}
             {failure && <ErrorState {...failure} curl={curlOf({ path: '/sessions' })} />}
             {system.data?.in_force && <SystemSection parts={system.data.in_force} />}
@@ -65,6 +60,10 @@ export function HomePage() {
       </div>
     </Page>
   );
+}
+
+function WaitingSection({ state, sessions }: { state: SessionState; sessions: Session[] }) {
+  return <SessionSection title={stateLabel(state)} sessions={sessions} more={{ state }} />;
 }
 
 interface SessionSectionProps {

@@ -18,6 +18,7 @@ import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useSessionRefresh } from './cache-refresh.ts';
+import { useAttachments } from './chat/attachments/use-attachments.ts';
 import { DisconnectedBanner } from './disconnected-banner.tsx';
 import { SessionHeader } from './header.tsx';
 import { LiveRegion } from './live-region.tsx';
@@ -61,8 +62,9 @@ function SessionContent({ sessionId }: { sessionId: string }) {
   const tab = search.view ?? 'chat';
   const linkedEvent = tab === 'chat' ? search.event : undefined;
   const { view, loadEarlier, loadLater, reopen, isReopening } = useJournal(sessionId, linkedEvent);
-  // Kept here so that the text survives a change of the view.
+  // Kept here so that the message survives a change of the view.
   const [draft, setDraft] = useState('');
+  const attachments = useAttachments();
   const session = query.data;
   useSessionRefresh(sessionId, session, view?.events);
   if (!session || !view) {
@@ -126,6 +128,7 @@ function SessionContent({ sessionId }: { sessionId: string }) {
               onLater={loadLater}
               draft={draft}
               onDraft={setDraft}
+              attachments={attachments}
               onRaw={(event) => go({ view: 'raw', event })}
             />
           )}

@@ -167,6 +167,8 @@ describe('session control', () => {
 
   it('filters the session list by the word of each badge', async () => {
     const calculation = { tool: 'calculator', input: { expression: '6 * 7' } };
+    const schema = { type: 'object', properties: { color: { type: 'string' } } };
+    const question = { tool: 'ask_user', input: { question: 'Which color?', schema } };
     const overloaded = { error: { kind: 'overloaded' }, times: 20, retry_after_seconds: 600 };
     const ask = { tools: [{ name: 'calculator', permission: 'ask' }] };
     const assistant = { ...SLOW, name: 'One at a time' };
@@ -180,6 +182,7 @@ describe('session control', () => {
     const running = await inAssistant('State Running');
     await reaches(running, 'running');
     const sessions: Record<string, { id: string; state: string | null }> = {
+      'Needs input': { id: await begin(script(question), 'State Needs input'), state: 'needs_input' },
       'Needs approval': {
         id: await begin({ ...script(calculation), ...ask }, 'State Needs approval'),
         state: 'needs_approval',

@@ -1,14 +1,21 @@
 import { useMutation } from '@tanstack/react-query';
-import { useLayoutEffect, useRef } from 'react';
+import { lazy, Suspense } from 'react';
 import { type ApprovalDecision, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import type { ApprovalRequest, ToolCall } from '../../../journal/chat.ts';
 import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
 import { ErrorAlert } from '../../../parts/errors/error-state.tsx';
+import { loadChunk } from '../../../parts/navigation/load-chunk.ts';
+import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { CallDecision } from './call-decision.tsx';
 import type { Decision } from './decision.ts';
-import { OutcomeDecision } from './outcome-decision.tsx';
+import { useCardHeaderFocus } from './use-card-header-focus.ts';
+
+// Only a crash makes the outcome of a call unknown.
+const OutcomeDecision = lazy(async () => ({
+  default: (await loadChunk(() => import('./outcome-decision.tsx'))).OutcomeDecision,
+}));
 
 export interface ApprovalProps {
   call: ToolCall;
@@ -41,22 +48,6 @@ export function Approval({ call, approval, session, mayWrite, isInputShown }: Ap
   return <DecisionForm call={call} approval={approval} session={session} isInputShown={isInputShown} />;
 }
 
-/** When the form disappears while it has the focus, the focus moves to the header of the card. */
-function useCardHeaderFocus() {
-  const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const form = box.current;
-    const head = form?.closest('article')?.querySelector<HTMLElement>('button[aria-expanded]');
-    return () => {
-      if (!form?.contains(document.activeElement)) return;
-      requestAnimationFrame(() => {
-        if (document.activeElement === document.body) head?.focus();
-      });
-    };
-  }, []);
-  return box;
-}
-
 function DecisionForm({ call, approval, session, isInputShown }: Omit<ApprovalProps, 'mayWrite'>) {
   const box = useCardHeaderFocus();
   const { mutate, isPending, error, isSuccess } = useMutation({
@@ -73,13 +64,15 @@ function DecisionForm({ call, approval, session, isInputShown }: Omit<ApprovalPr
   const Form = approval.kind === 'outcome_unknown' ? OutcomeDecision : CallDecision;
   return (
     <div ref={box} className="flex flex-col gap-2">
-      <Form
-        call={call}
-        isInputShown={isInputShown}
-        busy={isPending || isSuccess}
-        onDecide={(decision) => mutate({ approvalId: approval.approvalId, ...decision })}
-        curlOf={curlOf}
-      />
+      <Suspense fallback={<Skeleton lines={2} />}>
+        <Form
+          call={call}
+          isInputShown={isInputShown}
+          busy={isPending || isSuccess}
+          onDecide={(decision) => mutate({ approvalId: approval.approvalId, ...decision })}
+          curlOf={curlOf}
+        />
+      </Suspense>
       <p className="text-[13px] text-muted">
         Denied automatically <Time at={approval.expiresAt} />.
       </p>

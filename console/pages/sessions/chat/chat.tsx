@@ -7,10 +7,11 @@ import { Button } from '../../../ui/button.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { ActivityLine } from '../activity-line.tsx';
 import { LoadMoreButton } from '../load-more-button.tsx';
+import type { Attachments } from './attachments/use-attachments.ts';
 import { Composer } from './composer.tsx';
 import { ConversationItem } from './conversation-item.tsx';
+import { LazyMessageQueue } from './lazy-message-queue.tsx';
 import { LinkedEventNotice } from './linked-event-notice.tsx';
-import { MessageQueue } from './message-queue.tsx';
 import { useChatScroll } from './use-chat-scroll.ts';
 import { useScrollToEvent } from './use-scroll-to-event.ts';
 
@@ -27,6 +28,7 @@ export interface ChatProps {
   /** Text of the unsent message. */
   draft: string;
   onDraft: Dispatch<SetStateAction<string>>;
+  attachments: Attachments;
   /** Opens an event in the raw view. */
   onRaw: (event: number) => void;
 }
@@ -118,10 +120,16 @@ export function Chat(props: ChatProps) {
       <ActivityLine text={activity} />
       <LinkedEventNotice linked={linked} />
       {mayWrite ? (
-        <Composer session={session} text={props.draft} onText={props.onDraft} onSent={showLatest} />
+        <Composer
+          session={session}
+          text={props.draft}
+          onText={props.onDraft}
+          attachments={props.attachments}
+          onSent={showLatest}
+        />
       ) : (
         <div className="px-4 sm:px-8">
-          <MessageQueue session={session} />
+          <LazyMessageQueue session={session} />
         </div>
       )}
     </>

@@ -27,10 +27,10 @@ export interface MessageQueueProps {
 export function MessageQueue({ session, editor }: MessageQueueProps) {
   const { session_id: sessionId, queue_held: isHeld } = session;
   const count = waitingCount(session);
-  const query = useQuery({ ...sessions.queue(sessionId, session.last_seq), enabled: count > 0 });
+  const query = useQuery(sessions.queue(sessionId, session.last_seq));
   const failure = useQueryFailure(query);
   const { mutate: remove, isPending: isRemoving, removedIds } = useRemove(sessionId, editor);
-  if (count === 0 || isNotFound(failure?.error)) return null;
+  if (isNotFound(failure?.error)) return null;
   const left = (query.data ?? []).filter(({ turnId }) => !removedIds.includes(turnId));
   const messages = waitingMessages(session, left);
   const removeMessage = (message: QueuedMessage, isEdit: boolean) =>

@@ -7,6 +7,7 @@ import { Badge } from '../../../ui/badge.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { EventMenu } from '../event-menu.tsx';
+import { LazyStoredParts } from './attachments/lazy-stored-parts.tsx';
 
 export interface MessageProps {
   message: SaidItem;
@@ -46,7 +47,9 @@ export function Message({ message, session, mayWrite, onRaw }: MessageProps) {
             : 'max-w-full leading-relaxed'
         }
       >
-        {isUser ? (
+        {message.output !== undefined ? (
+          <Code wrap text={jsonText(message.output)} label="Structured output" />
+        ) : isUser ? (
           <p className="text-start whitespace-pre-wrap wrap-anywhere [unicode-bidi:plaintext]" dir="auto">
             {message.text}
           </p>
@@ -59,6 +62,7 @@ export function Message({ message, session, mayWrite, onRaw }: MessageProps) {
             className="ms-0.5 inline-block h-4 w-1.5 rounded-sm bg-accent align-text-bottom motion-safe:animate-blink"
           />
         )}
+        <LazyStoredParts parts={message.storedParts} sessionId={session.session_id} />
         {message.otherParts.length > 0 && (
           <Code text={jsonText(message.otherParts)} label="Non-text content" />
         )}

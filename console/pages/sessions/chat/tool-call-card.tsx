@@ -1,16 +1,23 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { Session } from '../../../gen/index.ts';
 import type { ToolCall } from '../../../journal/chat.ts';
+import { loadChunk } from '../../../parts/navigation/load-chunk.ts';
 import { durationText } from '../../../parts/text/duration.ts';
 import { jsonText } from '../../../parts/text/json.ts';
 import { Badge, type Tone } from '../../../ui/badge.tsx';
 import { classes } from '../../../ui/classes.ts';
+import { Skeleton } from '../../../ui/skeleton.tsx';
 import { EventMenu } from '../event-menu.tsx';
 import { Approval } from './approval.tsx';
 import { visibleText } from './tool-input/input-sections.ts';
 import { ToolInputView } from './tool-input/tool-input-view.tsx';
 import { useToolInput } from './tool-input/use-tool-input.ts';
 import { ToolOutput } from './tool-output/tool-output.tsx';
+
+// Few sessions have calls that wait for an answer.
+const ToolAnswer = lazy(async () => ({
+  default: (await loadChunk(() => import('./question/tool-answer.tsx'))).ToolAnswer,
+}));
 
 export interface ToolCallCardProps {
   call: ToolCall;
@@ -29,6 +36,7 @@ interface CallStatus {
 
 const STATUSES: Record<ToolCall['state'], CallStatus> = {
   awaiting_approval: { tone: 'warn', text: 'Waiting for approval', isOpen: true },
+  awaiting_answer: { tone: 'warn', text: 'Waiting for an answer', isOpen: true },
   waiting: { tone: 'plain', text: 'Waiting' },
   running: { tone: 'accent', text: 'Running', live: true, isOpen: true },
   done: { tone: 'good', text: 'Done' },
@@ -52,7 +60,9 @@ export function ToolCallCard({ call, session, mayWrite, onRaw }: ToolCallCardPro
       aria-label={`Call of ${call.name}`}
       className={classes(
         'rounded-xl border bg-surface',
-        call.state === 'awaiting_approval' ? 'border-warn' : 'border-line',
+        call.state === 'awaiting_approval' || call.state === 'awaiting_answer'
+          ? 'border-warn'
+          : 'border-line',
       )}
     >
       <div className="flex items-center gap-2 py-1.5 ps-3 pe-1.5">
@@ -88,12 +98,15 @@ function CallDetails({ call, session, mayWrite }: Omit<ToolCallCardProps, 'onRaw
   const isWhole = hasShownAll || !input.isLong;
   return (
     <div className="flex flex-col gap-2 border-t border-line p-3">
-      <ToolInputView
-        input={input}
-        label={`Input of ${call.name}`}
-        isWhole={isWhole}
-        onShowAll={() => setShownAll(true)}
-      />
+      {/* The form shows the question. */}
+      {!(call.answerKind === 'input' && call.state === 'awaiting_answer') && (
+        <ToolInputView
+          input={input}
+          label={`Input of ${call.name}`}
+          isWhole={isWhole}
+          onShowAll={() => setShownAll(true)}
+        />
+      )}
       {call.editedInput !== undefined && <EditedInput call={call} session={session} />}
       {call.approval && (
         <Approval
@@ -104,7 +117,12 @@ function CallDetails({ call, session, mayWrite }: Omit<ToolCallCardProps, 'onRaw
           isInputShown={isWhole}
         />
       )}
-      <ToolOutput call={call} />
+      {call.state === 'awaiting_answer' && (
+        <Suspense fallback={<Skeleton lines={2} />}>
+          <ToolAnswer call={call} session={session} mayWrite={mayWrite} />
+        </Suspense>
+      )}
+      <ToolOutput call={call} sessionId={session.session_id} />
     </div>
   );
 }
