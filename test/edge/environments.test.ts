@@ -48,6 +48,7 @@ describe(PATH, () => {
     const environment = dataOf(response);
     expect(environment).toEqual({
       environment_id: expect.stringMatching(/^env_/),
+      revision: 1,
       name: 'plain',
       sandbox: {
         provider: 'auto',

@@ -57,6 +57,7 @@ const VIOLATIONS: Record<string, [file: string, imports: string, keyword?: 'impo
     ['services/runner/workspace/copy.ts', '../sandbox-pool/pool.ts'],
     ['services/runner/workspace/pause.ts', '../queue/claim.ts'],
   ],
+  'runner-parts-imports-only-lower-components': [['services/runner/parts/part.ts', '../loop/turn.ts']],
   'runner-models-imports-only-lower-components': [['services/runner/models/keys.ts', '../service.ts']],
   'runner-sandbox-providers-imports-only-lower-components': [
     ['services/runner/sandbox-providers/open.ts', '../sandbox-pool/pool.ts'],

@@ -28,7 +28,8 @@ async function read<T>(name: string): Promise<T> {
   return JSON.parse(await readFile(new URL(`../../${name}`, import.meta.url), 'utf8'));
 }
 
-const EXACT = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/;
+/** A version, or another name for a version of a package. */
+const EXACT = /^(npm:[@\w./-]+@)?\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/;
 
 describe('package.json', () => {
   it('pins one exact version of every package', async () => {

@@ -19,6 +19,7 @@ const HERS = 'wsp_0000000000000000000000000A';
 const HIS = 'wsp_0000000000000000000000000B';
 const TABLES = ['changes', 'contents', 'entries', 'parts', 'uploads', 'workspaces'];
 
+const uploadOf = (workspaceId: string) => withPrefix('upl', workspaceId);
 const sessionOf = (workspaceId: string) => withPrefix('ses', workspaceId);
 
 /** The member that identifies the row of a user in each table. */
@@ -45,7 +46,7 @@ const rowsOf = (workspaceId: string, owner: string) => {
                          modified_at, session_id, user_id, created_at)
       values ('${workspaceId}', 1, 1, 'created', '${letter}.txt', 'file', 1, '', false, '', now(), '', '${owner}', now());
     insert into uploads (upload_id, owner_id, content_id, sha256, size, media_type, name, created_at, expires_at)
-      values ('upl_${letter}', '${owner}', 'cnt_${letter}', '${letter}', 1, 'text/plain', '', now(), 'infinity');
+      values ('${uploadOf(workspaceId)}', '${owner}', 'cnt_${letter}', '${letter}', 1, 'text/plain', '', now(), 'infinity');
     insert into parts (session_id, sha256, owner_id, content_id, size, media_type, name, created_at)
       values ('${sessionOf(workspaceId)}', '${letter}', '${owner}', 'cnt_${letter}', 1, 'text/plain', '', now());
     insert into unconfirmed_sessions (session_id, check_at) values ('${sessionOf(workspaceId)}', now());
@@ -88,7 +89,9 @@ describe('row-level security of the files schema', () => {
         merged: (await createTree(security.db).page(layers, '', '', true, 10, by)).map(({ path }) => path),
         content: (await contents.content('cnt_A', by))?.contentId,
         part: (await createParts(security.db).part(sessionOf(HERS), 'A', by))?.contentId,
-        uploads: [...(await createUploads(security.db).ofOwner(ALICE, ['upl_A', 'upl_B'], now, by)).keys()],
+        uploads: [
+          ...(await createUploads(security.db).ofOwner(ALICE, [HERS, HIS].map(uploadOf), now, by)).keys(),
+        ],
         contents: [...(await contents.contents(['cnt_A', 'cnt_B'], by)).keys()],
         changes: (await createChangeFeed(security.db).after(HERS, 0, 10, by)).length,
         paths: (await reads.changedPaths(HERS, 0, 1, by)).length,
@@ -111,7 +114,7 @@ describe('row-level security of the files schema', () => {
       merged: ['A.txt'],
       content: 'cnt_A',
       part: 'cnt_A',
-      uploads: ['upl_A'],
+      uploads: [uploadOf(HERS)],
       contents: ['cnt_A'],
       changes: 1,
       paths: 1,
