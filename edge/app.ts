@@ -181,6 +181,7 @@ export async function createApp(
   const isSecure = config.publicUrl?.startsWith('https:') ?? false;
   const authenticator = new Authenticator(app, context, config.authMode, createCookies(app, isSecure));
   const liveStreams = new LiveStreams();
+  const draining = new AbortController();
   const stalled = context.metrics
     .counter({
       name: 'ahs_stalled_responses_total',
@@ -196,6 +197,7 @@ export async function createApp(
     ...context,
     authenticator,
     liveStreams,
+    draining: draining.signal,
     maxWebhookBytes: config.maxWebhookBytes,
     uploadStallMs: requestTimeout,
     stallMonitor,
@@ -222,6 +224,9 @@ export async function createApp(
       origin = published ?? listening.origin;
       return origin;
     },
-    drain: () => liveStreams.drain(),
+    drain() {
+      draining.abort();
+      liveStreams.drain();
+    },
   };
 }

@@ -77,7 +77,7 @@ function evaluatesIfMatch({ headers = [] }: Route): boolean {
 /** Validates requests in the documented order (body, query, path), calls the route and sends its response. */
 function createJsonHandler(
   route: JsonRoute,
-  { clients, configuration, authenticator }: RouteContext,
+  { clients, configuration, authenticator, draining }: RouteContext,
 ): RawHandler {
   const readQuery = createQueryReader((route.query ?? NO_QUERY) as TObject);
   const read = route.body ? createBodyReader(route) : undefined;
@@ -96,6 +96,7 @@ function createJsonHandler(
       param: (name) => params[name] ?? '',
       query,
       body,
+      draining,
       inlineData,
       request,
       reply,

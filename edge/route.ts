@@ -93,6 +93,8 @@ export interface Exchange<Query = unknown, Body = unknown> {
   param(name: string): string;
   query: Query;
   body: Body;
+  /** Aborts when the process stops: a request that waits must be answered. */
+  draining: AbortSignal;
   /** The bytes that were taken out of the body of a route with `inlineData`. */
   inlineData: InlineData;
   request: FastifyRequest;
@@ -143,6 +145,8 @@ export type RawHandler = (request: FastifyRequest, reply: FastifyReply) => Promi
 export interface RouteContext extends EdgeContext {
   authenticator: Authenticator;
   liveStreams: LiveStreams;
+  /** Aborts when the process stops. */
+  draining: AbortSignal;
   maxWebhookBytes: number;
   /** An upload fails after this many milliseconds without progress. */
   uploadStallMs: number;

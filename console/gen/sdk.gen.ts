@@ -481,7 +481,7 @@ export const cancelTurn = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Get a turn
  *
- * Returns the status, the usage and the error of the turn.
+ * Returns the status, the usage, the error, the last message and the structured output of the turn. With `wait_seconds`, the response is sent when the turn ends or blocks, or when the time is over.
  */
 export const getTurn = <ThrowOnError extends boolean = false>(options: Options<GetTurnData, ThrowOnError>): RequestResult<GetTurnResponses, GetTurnErrors, ThrowOnError> => (options.client ?? client).get<GetTurnResponses, GetTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -422,6 +422,48 @@ export type FirstMessage = string | Array<ContentPart> | {
     content: Content;
 };
 
+export type SystemOverride = {
+    /**
+     * `append` adds the text behind the agent's system prompt, `replace` replaces the prompt.
+     */
+    mode: 'append' | 'replace';
+    /**
+     * The text.
+     */
+    text: string;
+};
+
+export type ToolOverride = {
+    /**
+     * The name of a tool of the agent.
+     */
+    name: string;
+    /**
+     * The agent's permission or a stricter one.
+     */
+    permission: 'allow' | 'ask' | 'deny';
+};
+
+/**
+ * A tool that the client runs.
+ */
+export type ClientToolOverride = {
+    /**
+     * The name of the tool: 1–64 letters, digits, `_` and `-`. Not the name of a built-in tool, and not beginning with `mcp__`.
+     */
+    name: string;
+    /**
+     * Describes for the model what the tool does and when to use it.
+     */
+    description: string;
+    /**
+     * A JSON Schema of the input, with `type: "object"`, of at most 64 KiB and 32 levels. An input that does not match is an error for the model.
+     */
+    input_schema: {
+        [key: string]: unknown;
+    };
+};
+
 /**
  * Why a session is idle.
  */
@@ -466,63 +508,6 @@ export type Usage = {
      * Seconds in which turns were in progress.
      */
     active_seconds: number;
-};
-
-export type Session = {
-    /**
-     * ses_…: the session
-     */
-    session_id: string;
-    agent_id: string | null;
-    assistant_id: string | null;
-    agent_version: number | null;
-    deployment_id: string | null;
-    invocation_id: string | null;
-    title: string | null;
-    status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
-    state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
-    stop_reason: StopReason | null;
-    /**
-     * Whether a turn waits for an approval, a tool result or an answer.
-     */
-    needs_action: boolean;
-    /**
-     * The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.
-     */
-    environment_status: string;
-    sandbox: SessionSandbox | null;
-    current_turn_id: string | null;
-    /**
-     * The number of turns that wait in the queue.
-     */
-    queued_turns: number;
-    /**
-     * Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.
-     */
-    queue_held: boolean;
-    usage: Usage;
-    /**
-     * The seq of the newest event.
-     */
-    last_seq: number;
-    /**
-     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
-     */
-    revision: number;
-    metadata: Metadata;
-    /**
-     * usr_…: the owner of the session
-     */
-    created_by: string;
-    /**
-     * The creation time.
-     */
-    created_at: string;
-    /**
-     * The time of the last event.
-     */
-    updated_at: string;
-    archived_at: string | null;
 };
 
 export type MessageText = {
@@ -658,9 +643,183 @@ export type Message = {
      */
     message_id?: string;
     /**
+     * The structured output of the turn, if it has one.
+     */
+    output?: unknown;
+    /**
      * The time of the message.
      */
     created_at: string;
+};
+
+/**
+ * A turn with the last message of the agent.
+ */
+export type TurnResult = {
+    /**
+     * trn_…: the turn
+     */
+    turn_id: string;
+    /**
+     * ses_…: the session
+     */
+    session_id: string;
+    status: 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
+    /**
+     * The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.
+     */
+    queued_seq: number;
+    /**
+     * The number of times the turn was started.
+     */
+    attempt: number;
+    usage: Usage;
+    replaces_turn_id: string | null;
+    /**
+     * The structured output; null without one.
+     */
+    output: unknown;
+    overrides: {
+        [key: string]: unknown;
+    } | null;
+    error: {
+        /**
+         * A code for programs.
+         */
+        code: string;
+        /**
+         * A readable message.
+         */
+        message: string;
+    } | null;
+    /**
+     * The time at which it was queued.
+     */
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+    last_message: Message | null;
+};
+
+/**
+ * A new session, with its first turn if the request waited for it.
+ */
+export type BegunSession = {
+    /**
+     * ses_…: the session
+     */
+    session_id: string;
+    agent_id: string | null;
+    assistant_id: string | null;
+    agent_version: number | null;
+    deployment_id: string | null;
+    invocation_id: string | null;
+    title: string | null;
+    status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
+    state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
+    stop_reason: StopReason | null;
+    /**
+     * Whether a turn waits for an approval, a tool result or an answer.
+     */
+    needs_action: boolean;
+    /**
+     * The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.
+     */
+    environment_status: string;
+    sandbox: SessionSandbox | null;
+    current_turn_id: string | null;
+    /**
+     * The number of turns that wait in the queue.
+     */
+    queued_turns: number;
+    /**
+     * Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.
+     */
+    queue_held: boolean;
+    usage: Usage;
+    /**
+     * The seq of the newest event.
+     */
+    last_seq: number;
+    /**
+     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+     */
+    revision: number;
+    metadata: Metadata;
+    /**
+     * usr_…: the owner of the session
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last event.
+     */
+    updated_at: string;
+    archived_at: string | null;
+    /**
+     * Only with `wait_seconds`: the turn. Null without a message, and when the turn cannot be read now.
+     */
+    turn?: TurnResult | null;
+};
+
+export type Session = {
+    /**
+     * ses_…: the session
+     */
+    session_id: string;
+    agent_id: string | null;
+    assistant_id: string | null;
+    agent_version: number | null;
+    deployment_id: string | null;
+    invocation_id: string | null;
+    title: string | null;
+    status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
+    state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
+    stop_reason: StopReason | null;
+    /**
+     * Whether a turn waits for an approval, a tool result or an answer.
+     */
+    needs_action: boolean;
+    /**
+     * The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.
+     */
+    environment_status: string;
+    sandbox: SessionSandbox | null;
+    current_turn_id: string | null;
+    /**
+     * The number of turns that wait in the queue.
+     */
+    queued_turns: number;
+    /**
+     * Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.
+     */
+    queue_held: boolean;
+    usage: Usage;
+    /**
+     * The seq of the newest event.
+     */
+    last_seq: number;
+    /**
+     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+     */
+    revision: number;
+    metadata: Metadata;
+    /**
+     * usr_…: the owner of the session
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last event.
+     */
+    updated_at: string;
+    archived_at: string | null;
 };
 
 export type Turn = {
@@ -683,6 +842,13 @@ export type Turn = {
     attempt: number;
     usage: Usage;
     replaces_turn_id: string | null;
+    /**
+     * The structured output; null without one.
+     */
+    output: unknown;
+    overrides: {
+        [key: string]: unknown;
+    } | null;
     error: {
         /**
          * A code for programs.
@@ -3213,6 +3379,35 @@ export type CreateConversationData = {
          */
         title?: string;
         metadata?: Metadata;
+        /**
+         * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
+         */
+        wait_seconds?: number;
+        /**
+         * Overrides the model.
+         */
+        model?: string;
+        system?: SystemOverride;
+        /**
+         * Makes permissions stricter.
+         */
+        tools?: Array<ToolOverride>;
+        /**
+         * Adds tools that the client runs.
+         */
+        client_tools?: Array<ClientToolOverride>;
+        /**
+         * Replaces the agent's `model_options`.
+         */
+        model_options?: {
+            [key: string]: unknown;
+        };
+        /**
+         * Overrides the maximum number of model steps.
+         */
+        max_steps?: number;
+        budget?: Budget;
+        output_schema?: OutputSchema;
     };
     headers?: {
         /**
@@ -3236,6 +3431,12 @@ export type CreateConversationErrors = {
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'OVERRIDE_NOT_ALLOWED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
@@ -3285,12 +3486,12 @@ export type CreateConversationError = CreateConversationErrors[keyof CreateConve
 
 export type CreateConversationResponses = {
     /**
-     * One `Session`.
+     * One `BegunSession`.
      */
     201: {
         code: 'OK';
         message: 'success';
-        data: Session;
+        data: BegunSession;
     };
 };
 
@@ -3317,6 +3518,35 @@ export type CreateAssistantConversationData = {
          */
         title?: string;
         metadata?: Metadata;
+        /**
+         * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
+         */
+        wait_seconds?: number;
+        /**
+         * Overrides the model.
+         */
+        model?: string;
+        system?: SystemOverride;
+        /**
+         * Makes permissions stricter.
+         */
+        tools?: Array<ToolOverride>;
+        /**
+         * Adds tools that the client runs.
+         */
+        client_tools?: Array<ClientToolOverride>;
+        /**
+         * Replaces the agent's `model_options`.
+         */
+        model_options?: {
+            [key: string]: unknown;
+        };
+        /**
+         * Overrides the maximum number of model steps.
+         */
+        max_steps?: number;
+        budget?: Budget;
+        output_schema?: OutputSchema;
     };
     headers?: {
         /**
@@ -3340,6 +3570,12 @@ export type CreateAssistantConversationErrors = {
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'OVERRIDE_NOT_ALLOWED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
@@ -3389,12 +3625,12 @@ export type CreateAssistantConversationError = CreateAssistantConversationErrors
 
 export type CreateAssistantConversationResponses = {
     /**
-     * One `Session`.
+     * One `BegunSession`.
      */
     201: {
         code: 'OK';
         message: 'success';
-        data: Session;
+        data: BegunSession;
     };
 };
 
@@ -4104,6 +4340,35 @@ export type SendMessageData = {
     body: {
         content: Content;
         busy_policy?: 'enqueue' | 'reject' | 'interrupt';
+        /**
+         * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
+         */
+        wait_seconds?: number;
+        /**
+         * Overrides the model.
+         */
+        model?: string;
+        system?: SystemOverride;
+        /**
+         * Makes permissions stricter.
+         */
+        tools?: Array<ToolOverride>;
+        /**
+         * Adds tools that the client runs.
+         */
+        client_tools?: Array<ClientToolOverride>;
+        /**
+         * Replaces the agent's `model_options`.
+         */
+        model_options?: {
+            [key: string]: unknown;
+        };
+        /**
+         * Overrides the maximum number of model steps.
+         */
+        max_steps?: number;
+        budget?: Budget;
+        output_schema?: OutputSchema;
     };
     headers?: {
         /**
@@ -4127,6 +4392,12 @@ export type SendMessageErrors = {
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'OVERRIDE_NOT_ALLOWED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
@@ -4190,6 +4461,10 @@ export type SendMessageResponses = {
              * The seq of the `user.message` event.
              */
             seq: number;
+            /**
+             * Only with `wait_seconds`: the turn. Null without a message, and when the turn cannot be read now.
+             */
+            turn?: TurnResult | null;
         };
     };
 };
@@ -4336,16 +4611,21 @@ export type GetTurnData = {
          */
         turn_id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
+         */
+        wait_seconds?: number;
+    };
     url: '/sessions/{session_id}/turns/{turn_id}';
 };
 
 export type GetTurnErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
@@ -4365,12 +4645,12 @@ export type GetTurnError = GetTurnErrors[keyof GetTurnErrors];
 
 export type GetTurnResponses = {
     /**
-     * One `Turn`.
+     * One `TurnResult`.
      */
     200: {
         code: 'OK';
         message: 'success';
-        data: Turn;
+        data: TurnResult;
     };
 };
 

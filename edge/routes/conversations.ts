@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
@@ -11,9 +12,16 @@ import {
   refuseContentAt,
 } from '../schemas/content.ts';
 import { InitialFiles, initialFiles } from '../schemas/initial-files.ts';
+import { overrideMembers, overridesOf } from '../schemas/overrides.ts';
 import { SessionShape, serializeSession, sessionTitle } from '../schemas/sessions.ts';
 import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
+import { turnMember, waitedTurn, waitSeconds } from './turn-wait.ts';
+
+const BegunSession = Type.Object(
+  { ...SessionShape.properties, turn: optional(waitedTurn) },
+  { title: 'BegunSession', description: 'A new session, with its first turn if the request waited for it.' },
+);
 
 /** The kind of resource with which a conversation begins. */
 interface ConversationOwner {
@@ -39,31 +47,40 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
       files: optional(InitialFiles),
       title: optional(sessionTitle),
       metadata: optional(Metadata),
+      wait_seconds: waitSeconds,
+      ...overrideMembers,
     }),
     bodyLimit: MESSAGE_BYTES,
     inlineData: true,
     bodyOptional: true,
     example: { message: 'Hello!', title: 'Greeting' },
-    success: { status: 201, description: 'The new session.', data: SessionShape, headers: ['ETag'] },
+    success: { status: 201, description: 'The new session.', data: BegunSession, headers: ['ETag'] },
     errors: [
       ...errors,
       ...CONTENT_ERRORS,
+      'OVERRIDE_NOT_ALLOWED',
       'NAME_TAKEN',
       'AGENT_NOT_RUNNABLE',
       'ENVIRONMENT_DISABLED',
       'QUOTA_EXCEEDED',
     ],
-    async answer({ clients, call, param, body, inlineData, request }) {
+    async answer(exchange) {
+      const { clients, call, param, body, inlineData, request } = exchange;
       const { message } = body ?? {};
       const isObject = typeof message === 'object' && 'content' in message;
       const pointer = isObject ? '/message/content' : '/message';
       const content = isObject ? message.content : message;
-      const { session, replayed: isReplay } = await clients.sessions
+      const {
+        session,
+        turnId,
+        replayed: isReplay,
+      } = await clients.sessions
         .createConversation(
           {
             agentId: param(parameter),
             ...(content === undefined ? { contentJson: '' } : readContent(content, pointer, inlineData)),
             files: initialFiles(body?.files),
+            overrides: overridesOf(body ?? {}),
             title: body?.title ?? '',
             metadata: body?.metadata ?? {},
             idempotencyKey: idempotencyKey(request.raw),
@@ -71,7 +88,12 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
           call,
         )
         .catch(refuseContentAt(pointer));
-      return ok(serializeSession(session), { ...etag(session?.lastSeq), ...replayed(isReplay) });
+      const begun = { sessionId: session?.sessionId ?? '', turnId };
+      const turn = await turnMember(exchange, begun, body?.wait_seconds);
+      return ok(
+        { ...serializeSession(session), ...turn },
+        { ...etag(session?.lastSeq), ...replayed(isReplay) },
+      );
     },
   });
 

@@ -12,7 +12,9 @@ import {
   refuseContentAt,
 } from '../schemas/content.ts';
 import { MessageShape, serializeMessage } from '../schemas/messages.ts';
+import { overrideMembers, overridesOf } from '../schemas/overrides.ts';
 import { replayed } from './replayed.ts';
+import { turnMember, waitedTurn, waitSeconds } from './turn-wait.ts';
 
 export const messageRoutes = [
   route({
@@ -29,6 +31,8 @@ export const messageRoutes = [
     body: closed({
       content: MessageContent,
       busy_policy: optional(BusyPolicySchema),
+      wait_seconds: waitSeconds,
+      ...overrideMembers,
     }),
     bodyLimit: MESSAGE_BYTES,
     inlineData: true,
@@ -39,18 +43,21 @@ export const messageRoutes = [
       data: Type.Object({
         turn_id: id('trn', 'the new turn'),
         seq: count('The seq of the `user.message` event.'),
+        turn: optional(waitedTurn),
       }),
     },
     errors: [
       'SESSION_NOT_FOUND',
       'ASSISTANT_NOT_FOUND',
       ...CONTENT_ERRORS,
+      'OVERRIDE_NOT_ALLOWED',
       'SESSION_BUSY',
       'QUOTA_EXCEEDED',
       'SESSION_ARCHIVED',
       'SESSION_TERMINATED',
     ],
-    async answer({ clients, call, param, body, inlineData, request }) {
+    async answer(exchange) {
+      const { clients, call, param, body, inlineData, request } = exchange;
       const {
         turnId,
         seq,
@@ -60,13 +67,16 @@ export const messageRoutes = [
           {
             sessionId: param('session_id'),
             ...readContent(body.content, '/content', inlineData),
+            overrides: overridesOf(body),
             busyPolicy: body.busy_policy ?? 'enqueue',
             idempotencyKey: idempotencyKey(request.raw),
           },
           call,
         )
         .catch(refuseContentAt('/content'));
-      return ok({ turn_id: turnId, seq }, replayed(isReplay));
+      const queued = { sessionId: param('session_id'), turnId };
+      const turn = await turnMember(exchange, queued, body.wait_seconds);
+      return ok({ turn_id: turnId, seq, ...turn }, replayed(isReplay));
     },
   }),
 

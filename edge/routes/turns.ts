@@ -4,8 +4,9 @@ import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed, count, deleted, id, optional, pageRequest, paging } from '../schemas/common.ts';
 import { SessionShape, serializeSession } from '../schemas/sessions.ts';
-import { serializeTurn, TurnShape } from '../schemas/turns.ts';
+import { serializeTurn, serializeTurnResult, TurnResultShape, TurnShape } from '../schemas/turns.ts';
 import { replayed } from './replayed.ts';
+import { waitForTurn, waitSeconds } from './turn-wait.ts';
 
 export const turnRoutes = [
   route({
@@ -31,13 +32,16 @@ export const turnRoutes = [
     operationId: 'getTurn',
     tag: 'Sessions',
     summary: 'Get a turn',
-    description: 'Returns the status, the usage and the error of the turn.',
-    success: { status: 200, description: 'The turn.', data: TurnShape },
+    description:
+      'Returns the status, the usage, the error, the last message and the structured output of the turn. With `wait_seconds`, ' +
+      'the response is sent when the turn ends or blocks, or when the time is over.',
+    query: closed({ wait_seconds: waitSeconds }),
+    success: { status: 200, description: 'The turn.', data: TurnResultShape },
     errors: ['SESSION_NOT_FOUND', 'TURN_NOT_FOUND'],
-    async answer({ clients, call, param }) {
-      const request = { sessionId: param('session_id'), turnId: param('turn_id') };
-      const { turn } = await clients.sessions.getTurn(request, call);
-      return ok(serializeTurn(turn));
+    async answer(exchange) {
+      const { param, query } = exchange;
+      const turn = { sessionId: param('session_id'), turnId: param('turn_id') };
+      return ok(serializeTurnResult(await waitForTurn(exchange, turn, query.wait_seconds ?? 0)));
     },
   }),
 

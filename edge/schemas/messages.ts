@@ -10,6 +10,7 @@ export const MessageShape = Type.Object(
     content: Type.Array(MessagePart, { examples: [[{ type: 'text', text: 'Hello!' }]] }),
     turn_id: id('trn', 'the turn'),
     message_id: Type.Optional(id('msg', 'the message of the agent')),
+    output: Type.Optional(Type.Unknown({ description: 'The structured output of the turn, if it has one.' })),
     created_at: time('The time of the message.'),
   },
   { title: 'Message' },
@@ -25,6 +26,7 @@ export function serializeMessage(json: string) {
     content: data.content,
     turn_id,
     message_id: data.message_id,
+    output: data.output,
     created_at,
   };
 }

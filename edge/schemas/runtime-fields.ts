@@ -62,7 +62,7 @@ const ClientTool = closed(
 const Tool = Type.Union([BuiltInTool, ClientTool]);
 type AnyTool = Static<typeof Tool>;
 
-const Budget = closed(
+export const Budget = closed(
   {
     max_tokens: optional(
       Type.Integer({

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import type { Turn } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { GetTurnResponse, Turn } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import {
+  AnyObject,
   count,
   id,
   NULL,
@@ -11,6 +12,7 @@ import {
   time,
   UsageShape,
 } from './common.ts';
+import { MessageShape, serializeMessage } from './messages.ts';
 import { serializeUsage } from './usage.ts';
 
 export const TurnShape = Type.Object(
@@ -33,6 +35,14 @@ export const TurnShape = Type.Object(
     attempt: count('The number of times the turn was started.'),
     usage: UsageShape,
     replaces_turn_id: nullable(id('trn', 'the turn whose answer this one replaces')),
+    output: Type.Unknown({
+      description: 'The structured output; null without one.',
+      examples: [null],
+    }),
+    overrides: nullable(
+      AnyObject('The overrides in force: those of the conversation and of the message.'),
+      NULL,
+    ),
     error: nullable(
       Type.Object({ code: text('A code for programs.'), message: text('A readable message.') }),
       NULL,
@@ -44,6 +54,18 @@ export const TurnShape = Type.Object(
   { title: 'Turn' },
 );
 
+export const TurnResultShape = Type.Object(
+  { ...TurnShape.properties, last_message: nullable(MessageShape, NULL) },
+  { title: 'TurnResult', description: 'A turn with the last message of the agent.' },
+);
+
+export function serializeTurnResult({ turn, lastMessage }: GetTurnResponse) {
+  return {
+    ...serializeTurn(turn),
+    last_message: lastMessage ? serializeMessage(lastMessage.json) : null,
+  };
+}
+
 export function serializeTurn(turn: Turn | undefined) {
   return {
     turn_id: turn?.turnId,
@@ -53,6 +75,8 @@ export function serializeTurn(turn: Turn | undefined) {
     attempt: turn?.attempt,
     usage: serializeUsage(turn?.usage),
     replaces_turn_id: turn?.replacesTurnId ?? null,
+    output: JSON.parse(turn?.outputJson ?? 'null'),
+    overrides: JSON.parse(turn?.overridesJson ?? 'null'),
     error: JSON.parse(turn?.errorJson || 'null'),
     created_at: serializeTime(turn?.createdAt),
     started_at: serializeTimeOrNull(turn?.startedAt),

@@ -21,6 +21,8 @@ const turnOf = (fields: Partial<Turn> = {}): Turn => ({
   attempt: 1,
   usage: NO_USAGE,
   replaces_turn_id: null,
+  output: null,
+  overrides: null,
   error: null,
   created_at: time(0),
   started_at: time(0),

@@ -98,7 +98,10 @@ export function queryHandlers({
         return turn;
       };
       if (waitMs === undefined) return { turn: turnMessage(await read()) };
-      const turn = await turnWaits.wait({ sessionId, waitMs, read, isFinal: hasStopped }, call);
+      const turn =
+        waitMs === 0
+          ? await read()
+          : await turnWaits.wait({ sessionId, waitMs, read, isFinal: hasStopped }, call);
       return { turn: turnMessage(turn), lastMessage: await events.lastMessage(sessionId, turn, options) };
     },
 
