@@ -33,6 +33,23 @@ export type ErrorEnvelope = {
  */
 export type ModelName = string;
 
+/**
+ * Options that are passed to the model unchanged.
+ */
+export type ModelOptions = {
+    [key: string]: unknown;
+};
+
+/**
+ * The system prompt.
+ */
+export type SystemPrompt = string;
+
+/**
+ * The id or name of an existing environment; null for the default environment.
+ */
+export type EnvironmentReference = string;
+
 export type Tool = {
     /**
      * The name of a built-in tool or of an MCP tool.
@@ -68,6 +85,11 @@ export type ClientTool = {
 export type ToolSettings = Array<Tool | ClientTool>;
 
 /**
+ * The maximum number of model steps of one turn.
+ */
+export type MaxSteps = number;
+
+/**
  * Limits of one turn. An omitted member sets no limit.
  */
 export type Budget = {
@@ -100,6 +122,16 @@ export type Metadata = {
     [key: string]: string;
 };
 
+/**
+ * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
+ */
+export type Visibility = 'private' | 'public' | 'allowlist';
+
+/**
+ * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+ */
+export type Revision = number;
+
 export type Agent = {
     /**
      * agt_…: the agent
@@ -114,22 +146,11 @@ export type Agent = {
      */
     description: string;
     model: ModelName;
-    /**
-     * Options that are passed to the model unchanged.
-     */
-    model_options: {
-        [key: string]: unknown;
-    };
-    /**
-     * The system prompt.
-     */
-    system: string;
-    environment_id: string | null;
+    model_options: ModelOptions;
+    system: SystemPrompt;
+    environment_id: EnvironmentReference | null;
     tools: ToolSettings;
-    /**
-     * The maximum number of model steps of one turn.
-     */
-    max_steps: number;
+    max_steps: MaxSteps;
     budget: Budget;
     output_schema: OutputSchema | null;
     overridable: OverridableFields;
@@ -138,10 +159,7 @@ export type Agent = {
      * Whether new sessions can start.
      */
     enabled: boolean;
-    /**
-     * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
-     */
-    visibility: 'private' | 'public' | 'allowlist';
+    visibility: Visibility;
     /**
      * Your access: `use` allows conversations, `manage` also allows changing, sharing, deploying and deleting the agent.
      */
@@ -150,10 +168,7 @@ export type Agent = {
      * The newest version of the configuration of turns. Starts at 1.
      */
     version: number;
-    /**
-     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
-     */
-    revision: number;
+    revision: Revision;
     /**
      * usr_…: the user who created the agent
      */
@@ -192,22 +207,11 @@ export type AgentVersion = {
      */
     version: number;
     model: ModelName;
-    /**
-     * Options that are passed to the model unchanged.
-     */
-    model_options: {
-        [key: string]: unknown;
-    };
-    /**
-     * The system prompt.
-     */
-    system: string;
-    environment_id: string | null;
+    model_options: ModelOptions;
+    system: SystemPrompt;
+    environment_id: EnvironmentReference | null;
     tools: ToolSettings;
-    /**
-     * The maximum number of model steps of one turn.
-     */
-    max_steps: number;
+    max_steps: MaxSteps;
     budget: Budget;
     output_schema: OutputSchema | null;
     overridable: OverridableFields;
@@ -225,10 +229,7 @@ export type AgentVersion = {
  * The users and groups that can use or manage an agent, in addition to its creator.
  */
 export type AgentAccess = {
-    /**
-     * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
-     */
-    visibility: 'private' | 'public' | 'allowlist';
+    visibility: Visibility;
     /**
      * Ids of users who can change, share, deploy and delete the agent and read its sessions.
      */
@@ -245,10 +246,7 @@ export type AgentAccess = {
      * The version of the access settings. Starts at 1 and increases with each change.
      */
     version: number;
-    /**
-     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
-     */
-    revision: number;
+    revision: Revision;
 };
 
 export type Assistant = {
@@ -265,22 +263,11 @@ export type Assistant = {
      */
     description: string;
     model: ModelName;
-    /**
-     * Options that are passed to the model unchanged.
-     */
-    model_options: {
-        [key: string]: unknown;
-    };
-    /**
-     * The system prompt.
-     */
-    system: string;
-    environment_id: string | null;
+    model_options: ModelOptions;
+    system: SystemPrompt;
+    environment_id: EnvironmentReference | null;
     tools: ToolSettings;
-    /**
-     * The maximum number of model steps of one turn.
-     */
-    max_steps: number;
+    max_steps: MaxSteps;
     budget: Budget;
     output_schema: OutputSchema | null;
     overridable: OverridableFields;
@@ -289,10 +276,7 @@ export type Assistant = {
      * Whether new sessions can start.
      */
     enabled: boolean;
-    /**
-     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
-     */
-    revision: number;
+    revision: Revision;
     /**
      * usr_…: the owner
      */
@@ -464,6 +448,57 @@ export type ClientToolOverride = {
     };
 };
 
+export type NewConversation = {
+    message?: FirstMessage;
+    /**
+     * Uploads that become files of the workspace before the first turn starts. The sessions of an assistant share its workspace, in which existing files are not replaced.
+     */
+    files?: Array<{
+        /**
+         * The path in the workspace of the session.
+         */
+        path: string;
+        /**
+         * upl_…: an upload of the caller.
+         */
+        upload_id: string;
+    }>;
+    /**
+     * The title of the session.
+     */
+    title?: string;
+    metadata?: Metadata;
+    /**
+     * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
+     */
+    wait_seconds?: number;
+    /**
+     * Overrides the model.
+     */
+    model?: string;
+    system?: SystemOverride;
+    /**
+     * Makes permissions stricter.
+     */
+    tools?: Array<ToolOverride>;
+    /**
+     * Adds tools that the client runs.
+     */
+    client_tools?: Array<ClientToolOverride>;
+    /**
+     * Replaces the agent's `model_options`.
+     */
+    model_options?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Overrides the maximum number of model steps.
+     */
+    max_steps?: number;
+    budget?: Budget;
+    output_schema?: OutputSchema;
+};
+
 /**
  * Why a session is idle.
  */
@@ -508,6 +543,105 @@ export type Usage = {
      * Seconds in which turns were in progress.
      */
     active_seconds: number;
+};
+
+export type Session = {
+    /**
+     * ses_…: the session
+     */
+    session_id: string;
+    agent_id: string | null;
+    assistant_id: string | null;
+    agent_version: number | null;
+    deployment_id: string | null;
+    invocation_id: string | null;
+    title: string | null;
+    status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
+    state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
+    stop_reason: StopReason | null;
+    /**
+     * Whether a turn waits for an approval, a tool result or an answer.
+     */
+    needs_action: boolean;
+    /**
+     * The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.
+     */
+    environment_status: string;
+    sandbox: SessionSandbox | null;
+    current_turn_id: string | null;
+    /**
+     * The number of turns that wait in the queue.
+     */
+    queued_turns: number;
+    /**
+     * Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.
+     */
+    queue_held: boolean;
+    usage: Usage;
+    /**
+     * The seq of the newest event.
+     */
+    last_seq: number;
+    revision: Revision;
+    metadata: Metadata;
+    /**
+     * usr_…: the owner of the session
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last event.
+     */
+    updated_at: string;
+    archived_at: string | null;
+};
+
+export type Turn = {
+    /**
+     * trn_…: the turn
+     */
+    turn_id: string;
+    /**
+     * ses_…: the session
+     */
+    session_id: string;
+    status: 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
+    /**
+     * The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.
+     */
+    queued_seq: number;
+    /**
+     * The number of times the turn was started.
+     */
+    attempt: number;
+    usage: Usage;
+    replaces_turn_id: string | null;
+    /**
+     * The structured output; null without one.
+     */
+    output: unknown;
+    overrides: {
+        [key: string]: unknown;
+    } | null;
+    error: {
+        /**
+         * A code for programs.
+         */
+        code: string;
+        /**
+         * A readable message.
+         */
+        message: string;
+    } | null;
+    /**
+     * The time at which it was queued.
+     */
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
 };
 
 export type MessageText = {
@@ -655,216 +789,18 @@ export type Message = {
 /**
  * A turn with the last message of the agent.
  */
-export type TurnResult = {
-    /**
-     * trn_…: the turn
-     */
-    turn_id: string;
-    /**
-     * ses_…: the session
-     */
-    session_id: string;
-    status: 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
-    /**
-     * The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.
-     */
-    queued_seq: number;
-    /**
-     * The number of times the turn was started.
-     */
-    attempt: number;
-    usage: Usage;
-    replaces_turn_id: string | null;
-    /**
-     * The structured output; null without one.
-     */
-    output: unknown;
-    overrides: {
-        [key: string]: unknown;
-    } | null;
-    error: {
-        /**
-         * A code for programs.
-         */
-        code: string;
-        /**
-         * A readable message.
-         */
-        message: string;
-    } | null;
-    /**
-     * The time at which it was queued.
-     */
-    created_at: string;
-    started_at: string | null;
-    finished_at: string | null;
+export type TurnResult = Turn & {
     last_message: Message | null;
 };
 
 /**
  * A new session, with its first turn if the request waited for it.
  */
-export type BegunSession = {
-    /**
-     * ses_…: the session
-     */
-    session_id: string;
-    agent_id: string | null;
-    assistant_id: string | null;
-    agent_version: number | null;
-    deployment_id: string | null;
-    invocation_id: string | null;
-    title: string | null;
-    status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
-    state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
-    stop_reason: StopReason | null;
-    /**
-     * Whether a turn waits for an approval, a tool result or an answer.
-     */
-    needs_action: boolean;
-    /**
-     * The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.
-     */
-    environment_status: string;
-    sandbox: SessionSandbox | null;
-    current_turn_id: string | null;
-    /**
-     * The number of turns that wait in the queue.
-     */
-    queued_turns: number;
-    /**
-     * Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.
-     */
-    queue_held: boolean;
-    usage: Usage;
-    /**
-     * The seq of the newest event.
-     */
-    last_seq: number;
-    /**
-     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
-     */
-    revision: number;
-    metadata: Metadata;
-    /**
-     * usr_…: the owner of the session
-     */
-    created_by: string;
-    /**
-     * The creation time.
-     */
-    created_at: string;
-    /**
-     * The time of the last event.
-     */
-    updated_at: string;
-    archived_at: string | null;
+export type BegunSession = Session & {
     /**
      * Only with `wait_seconds`: the turn. Null without a message, and when the turn cannot be read now.
      */
     turn?: TurnResult | null;
-};
-
-export type Session = {
-    /**
-     * ses_…: the session
-     */
-    session_id: string;
-    agent_id: string | null;
-    assistant_id: string | null;
-    agent_version: number | null;
-    deployment_id: string | null;
-    invocation_id: string | null;
-    title: string | null;
-    status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
-    state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
-    stop_reason: StopReason | null;
-    /**
-     * Whether a turn waits for an approval, a tool result or an answer.
-     */
-    needs_action: boolean;
-    /**
-     * The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.
-     */
-    environment_status: string;
-    sandbox: SessionSandbox | null;
-    current_turn_id: string | null;
-    /**
-     * The number of turns that wait in the queue.
-     */
-    queued_turns: number;
-    /**
-     * Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.
-     */
-    queue_held: boolean;
-    usage: Usage;
-    /**
-     * The seq of the newest event.
-     */
-    last_seq: number;
-    /**
-     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
-     */
-    revision: number;
-    metadata: Metadata;
-    /**
-     * usr_…: the owner of the session
-     */
-    created_by: string;
-    /**
-     * The creation time.
-     */
-    created_at: string;
-    /**
-     * The time of the last event.
-     */
-    updated_at: string;
-    archived_at: string | null;
-};
-
-export type Turn = {
-    /**
-     * trn_…: the turn
-     */
-    turn_id: string;
-    /**
-     * ses_…: the session
-     */
-    session_id: string;
-    status: 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
-    /**
-     * The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.
-     */
-    queued_seq: number;
-    /**
-     * The number of times the turn was started.
-     */
-    attempt: number;
-    usage: Usage;
-    replaces_turn_id: string | null;
-    /**
-     * The structured output; null without one.
-     */
-    output: unknown;
-    overrides: {
-        [key: string]: unknown;
-    } | null;
-    error: {
-        /**
-         * A code for programs.
-         */
-        code: string;
-        /**
-         * A readable message.
-         */
-        message: string;
-    } | null;
-    /**
-     * The time at which it was queued.
-     */
-    created_at: string;
-    started_at: string | null;
-    finished_at: string | null;
 };
 
 export type Approval = {
@@ -1509,6 +1445,21 @@ export type FileEntry = {
     modified_at: string;
 };
 
+export type FileMove = {
+    /**
+     * The path of the entry.
+     */
+    from: string;
+    /**
+     * The new path. Missing parent directories are created.
+     */
+    to: string;
+    /**
+     * Whether an existing entry at `to` is replaced.
+     */
+    overwrite?: boolean;
+};
+
 export type WrittenEntry = {
     entry: FileEntry;
     /**
@@ -1671,6 +1622,11 @@ export type NetworkSettingsChange = {
     allowed_hosts?: Array<string>;
 };
 
+/**
+ * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
+ */
+export type Tenancy = 'session' | 'agent';
+
 export type IdleSettingsChange = {
     /**
      * The time in seconds that an idle sandbox stays ready.
@@ -1739,10 +1695,7 @@ export type Environment = {
     name: string;
     sandbox: SandboxSettings;
     network: NetworkSettings;
-    /**
-     * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
-     */
-    tenancy: 'session' | 'agent';
+    tenancy: Tenancy;
     idle: IdleSettings;
     variables: EnvironmentVariables;
     /**
@@ -1753,10 +1706,7 @@ export type Environment = {
      * The newest version. Starts at 1.
      */
     version: number;
-    /**
-     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
-     */
-    revision: number;
+    revision: Revision;
     /**
      * Whether agents without an environment use this one.
      */
@@ -1786,10 +1736,7 @@ export type EnvironmentVersion = {
     version: number;
     sandbox: SandboxSettings;
     network: NetworkSettings;
-    /**
-     * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
-     */
-    tenancy: 'session' | 'agent';
+    tenancy: Tenancy;
     idle: IdleSettings;
     variables: EnvironmentVariables;
     /**
@@ -2369,22 +2316,11 @@ export type CreateAgentData = {
          */
         description?: string;
         model: ModelName;
-        /**
-         * Options that are passed to the model unchanged.
-         */
-        model_options?: {
-            [key: string]: unknown;
-        };
-        /**
-         * The system prompt.
-         */
-        system?: string;
-        environment_id?: string | null;
+        model_options?: ModelOptions;
+        system?: SystemPrompt;
+        environment_id?: EnvironmentReference | null;
         tools?: ToolSettings;
-        /**
-         * The maximum number of model steps of one turn.
-         */
-        max_steps?: number;
+        max_steps?: MaxSteps;
         budget?: Budget;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields;
@@ -2393,10 +2329,7 @@ export type CreateAgentData = {
          * Whether new sessions can start.
          */
         enabled?: boolean;
-        /**
-         * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
-         */
-        visibility?: 'private' | 'public' | 'allowlist';
+        visibility?: Visibility;
     };
     headers?: {
         /**
@@ -2595,16 +2528,11 @@ export type UpdateAgentData = {
         name?: string;
         description?: string | null;
         model?: ModelName;
-        model_options?: {
-            [key: string]: unknown;
-        } | null;
-        system?: string | null;
-        environment_id?: string | null;
+        model_options?: ModelOptions | null;
+        system?: SystemPrompt | null;
+        environment_id?: EnvironmentReference | null;
         tools?: ToolSettings | null;
-        /**
-         * The maximum number of model steps of one turn.
-         */
-        max_steps?: number;
+        max_steps?: MaxSteps;
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields | null;
@@ -2613,10 +2541,7 @@ export type UpdateAgentData = {
          * Whether new sessions can start.
          */
         enabled?: boolean;
-        /**
-         * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
-         */
-        visibility?: 'private' | 'public' | 'allowlist';
+        visibility?: Visibility;
     };
     headers?: {
         /**
@@ -2824,10 +2749,7 @@ export type GetAgentAccessResponse = GetAgentAccessResponses[keyof GetAgentAcces
 
 export type SetAgentAccessData = {
     body: {
-        /**
-         * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
-         */
-        visibility: 'private' | 'public' | 'allowlist';
+        visibility: Visibility;
         /**
          * Ids of users who can change, share, deploy and delete the agent and read its sessions.
          */
@@ -2999,22 +2921,11 @@ export type CreateAssistantData = {
          */
         description?: string;
         model: ModelName;
-        /**
-         * Options that are passed to the model unchanged.
-         */
-        model_options?: {
-            [key: string]: unknown;
-        };
-        /**
-         * The system prompt.
-         */
-        system?: string;
-        environment_id?: string | null;
+        model_options?: ModelOptions;
+        system?: SystemPrompt;
+        environment_id?: EnvironmentReference | null;
         tools?: ToolSettings;
-        /**
-         * The maximum number of model steps of one turn.
-         */
-        max_steps?: number;
+        max_steps?: MaxSteps;
         budget?: Budget;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields;
@@ -3221,16 +3132,11 @@ export type UpdateAssistantData = {
         name?: string;
         description?: string | null;
         model?: ModelName;
-        model_options?: {
-            [key: string]: unknown;
-        } | null;
-        system?: string | null;
-        environment_id?: string | null;
+        model_options?: ModelOptions | null;
+        system?: SystemPrompt | null;
+        environment_id?: EnvironmentReference | null;
         tools?: ToolSettings | null;
-        /**
-         * The maximum number of model steps of one turn.
-         */
-        max_steps?: number;
+        max_steps?: MaxSteps;
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields | null;
@@ -3359,56 +3265,7 @@ export type GetAssistantWorkspaceResponses = {
 export type GetAssistantWorkspaceResponse = GetAssistantWorkspaceResponses[keyof GetAssistantWorkspaceResponses];
 
 export type CreateConversationData = {
-    body?: {
-        message?: FirstMessage;
-        /**
-         * Uploads that become files of the workspace before the first turn starts. The sessions of an assistant share its workspace, in which existing files are not replaced.
-         */
-        files?: Array<{
-            /**
-             * The path in the workspace of the session.
-             */
-            path: string;
-            /**
-             * upl_…: an upload of the caller.
-             */
-            upload_id: string;
-        }>;
-        /**
-         * The title of the session.
-         */
-        title?: string;
-        metadata?: Metadata;
-        /**
-         * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
-         */
-        wait_seconds?: number;
-        /**
-         * Overrides the model.
-         */
-        model?: string;
-        system?: SystemOverride;
-        /**
-         * Makes permissions stricter.
-         */
-        tools?: Array<ToolOverride>;
-        /**
-         * Adds tools that the client runs.
-         */
-        client_tools?: Array<ClientToolOverride>;
-        /**
-         * Replaces the agent's `model_options`.
-         */
-        model_options?: {
-            [key: string]: unknown;
-        };
-        /**
-         * Overrides the maximum number of model steps.
-         */
-        max_steps?: number;
-        budget?: Budget;
-        output_schema?: OutputSchema;
-    };
+    body?: NewConversation;
     headers?: {
         /**
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
@@ -3498,56 +3355,7 @@ export type CreateConversationResponses = {
 export type CreateConversationResponse = CreateConversationResponses[keyof CreateConversationResponses];
 
 export type CreateAssistantConversationData = {
-    body?: {
-        message?: FirstMessage;
-        /**
-         * Uploads that become files of the workspace before the first turn starts. The sessions of an assistant share its workspace, in which existing files are not replaced.
-         */
-        files?: Array<{
-            /**
-             * The path in the workspace of the session.
-             */
-            path: string;
-            /**
-             * upl_…: an upload of the caller.
-             */
-            upload_id: string;
-        }>;
-        /**
-         * The title of the session.
-         */
-        title?: string;
-        metadata?: Metadata;
-        /**
-         * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
-         */
-        wait_seconds?: number;
-        /**
-         * Overrides the model.
-         */
-        model?: string;
-        system?: SystemOverride;
-        /**
-         * Makes permissions stricter.
-         */
-        tools?: Array<ToolOverride>;
-        /**
-         * Adds tools that the client runs.
-         */
-        client_tools?: Array<ClientToolOverride>;
-        /**
-         * Replaces the agent's `model_options`.
-         */
-        model_options?: {
-            [key: string]: unknown;
-        };
-        /**
-         * Overrides the maximum number of model steps.
-         */
-        max_steps?: number;
-        budget?: Budget;
-        output_schema?: OutputSchema;
-    };
+    body?: NewConversation;
     headers?: {
         /**
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
@@ -5613,20 +5421,7 @@ export type GetSessionFileResponses = {
 export type GetSessionFileResponse = GetSessionFileResponses[keyof GetSessionFileResponses];
 
 export type MoveSessionFileData = {
-    body: {
-        /**
-         * The path of the entry.
-         */
-        from: string;
-        /**
-         * The new path. Missing parent directories are created.
-         */
-        to: string;
-        /**
-         * Whether an existing entry at `to` is replaced.
-         */
-        overwrite?: boolean;
-    };
+    body: FileMove;
     headers?: {
         /**
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
@@ -6142,20 +5937,7 @@ export type GetAssistantFileResponses = {
 export type GetAssistantFileResponse = GetAssistantFileResponses[keyof GetAssistantFileResponses];
 
 export type MoveAssistantFileData = {
-    body: {
-        /**
-         * The path of the entry.
-         */
-        from: string;
-        /**
-         * The new path. Missing parent directories are created.
-         */
-        to: string;
-        /**
-         * Whether an existing entry at `to` is replaced.
-         */
-        overwrite?: boolean;
-    };
+    body: FileMove;
     headers?: {
         /**
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
@@ -7036,10 +6818,7 @@ export type CreateEnvironmentData = {
         name: string;
         sandbox?: SandboxSettingsChange;
         network?: NetworkSettingsChange;
-        /**
-         * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
-         */
-        tenancy?: 'session' | 'agent';
+        tenancy?: Tenancy;
         idle?: IdleSettingsChange;
         variables?: EnvironmentVariables;
         /**
@@ -7264,10 +7043,7 @@ export type UpdateEnvironmentData = {
     body: {
         sandbox?: SandboxSettingsChange;
         network?: NetworkSettingsChange;
-        /**
-         * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
-         */
-        tenancy?: 'session' | 'agent';
+        tenancy?: Tenancy;
         idle?: IdleSettingsChange;
         variables?: EnvironmentVariables;
         /**

@@ -67,4 +67,4 @@ function withMapping({ anyOf, discriminator, ...rest }: DiscriminatedUnion): obj
   return { ...rest, oneOf: anyOf, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } };
 }
 
-const SCHEMA_KEYWORDS = ['type', 'anyOf', 'oneOf', 'allOf'];
+const SCHEMA_KEYWORDS = ['type', 'enum', 'anyOf', 'oneOf', 'allOf'];

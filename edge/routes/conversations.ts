@@ -18,10 +18,10 @@ import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
 import { turnMember, waitedTurn, waitSeconds } from './turn-wait.ts';
 
-const BegunSession = Type.Object(
-  { ...SessionShape.properties, turn: optional(waitedTurn) },
-  { title: 'BegunSession', description: 'A new session, with its first turn if the request waited for it.' },
-);
+const BegunSession = Type.Intersect([SessionShape, Type.Object({ turn: optional(waitedTurn) })], {
+  title: 'BegunSession',
+  description: 'A new session, with its first turn if the request waited for it.',
+});
 
 /** The kind of resource with which a conversation begins. */
 interface ConversationOwner {
@@ -42,14 +42,17 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
     summary,
     description,
     headers: ['Idempotency-Key'],
-    body: closed({
-      message: optional(FirstMessage),
-      files: optional(InitialFiles),
-      title: optional(sessionTitle),
-      metadata: optional(Metadata),
-      wait_seconds: waitSeconds,
-      ...overrideMembers,
-    }),
+    body: closed(
+      {
+        message: optional(FirstMessage),
+        files: optional(InitialFiles),
+        title: optional(sessionTitle),
+        metadata: optional(Metadata),
+        wait_seconds: waitSeconds,
+        ...overrideMembers,
+      },
+      { title: 'NewConversation' },
+    ),
     bodyLimit: MESSAGE_BYTES,
     inlineData: true,
     bodyOptional: true,

@@ -3,6 +3,7 @@ import type { Access } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { closed, count, revision } from './common.ts';
 
 export const visibility = Type.Enum(['private', 'public', 'allowlist'], {
+  title: 'Visibility',
   description:
     'Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all ' +
     'users (`public`).',

@@ -44,13 +44,17 @@ export function metadataPatch(metadata: Record<string, string> | null | undefine
 }
 
 /** The member of every resource that has an ETag. */
-export const revision = count(
-  'The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.',
-);
+export const revision = Type.Integer({
+  title: 'Revision',
+  minimum: 0,
+  description:
+    'The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.',
+  examples: [1],
+});
 
 /** A JSON object with arbitrary members. */
-export const AnyObject = (description: string) =>
-  Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description });
+export const AnyObject = (description: string, title?: string) =>
+  Type.Unsafe<Record<string, unknown>>({ title, type: 'object', additionalProperties: true, description });
 
 export const UsageShape = Type.Object(
   {

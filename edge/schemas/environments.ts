@@ -65,6 +65,7 @@ const network = {
   ),
 };
 const tenancy = Type.Enum(['session', 'agent'], {
+  title: 'Tenancy',
   description:
     '`session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.',
 });

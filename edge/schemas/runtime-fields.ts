@@ -107,7 +107,7 @@ export const RUNTIME_FIELDS = {
 
   model_options: field({
     contract: 'modelOptionsJson',
-    schemas: clearable(AnyObject('Options that are passed to the model unchanged.')),
+    schemas: clearable(AnyObject('Options that are passed to the model unchanged.', 'ModelOptions')),
     initial: '{}',
     encode: (options) => JSON.stringify(options),
     wrap: same,
@@ -116,7 +116,13 @@ export const RUNTIME_FIELDS = {
 
   system: field({
     contract: 'system',
-    schemas: clearable(text('The system prompt.', { maxLength: 262_144, examples: ['Say what you hear.'] })),
+    schemas: clearable(
+      text('The system prompt.', {
+        title: 'SystemPrompt',
+        maxLength: 262_144,
+        examples: ['Say what you hear.'],
+      }),
+    ),
     initial: '',
     encode: same,
     wrap: same,
@@ -128,6 +134,7 @@ export const RUNTIME_FIELDS = {
     schemas: omissible(
       nullable(
         text('The id or name of an existing environment; null for the default environment.', {
+          title: 'EnvironmentReference',
           maxLength: 100,
         }),
         NULL,
@@ -153,6 +160,7 @@ export const RUNTIME_FIELDS = {
     contract: 'maxSteps',
     schemas: omissible(
       Type.Integer({
+        title: 'MaxSteps',
         minimum: 1,
         maximum: 1_000,
         description: 'The maximum number of model steps of one turn.',

@@ -54,8 +54,8 @@ export const TurnShape = Type.Object(
   { title: 'Turn' },
 );
 
-export const TurnResultShape = Type.Object(
-  { ...TurnShape.properties, last_message: nullable(MessageShape, NULL) },
+export const TurnResultShape = Type.Intersect(
+  [TurnShape, Type.Object({ last_message: nullable(MessageShape, NULL) })],
   { title: 'TurnResult', description: 'A turn with the last message of the agent.' },
 );
 

@@ -6,6 +6,7 @@ interface Schema {
   const?: unknown;
   enum?: unknown[];
   anyOf?: Schema[];
+  allOf?: Schema[];
   properties?: Record<string, Schema>;
   items?: Schema;
   minimum?: number;
@@ -13,11 +14,12 @@ interface Schema {
 
 /** Returns a value that matches a schema: its own example, or one that is composed of the examples of its members. */
 export function exampleOf(schema: Schema): unknown {
-  const { examples, anyOf, properties, items } = schema;
+  const { examples, anyOf, allOf, properties, items } = schema;
   if (examples) return examples[0];
   const fixed = schema.const ?? schema.default ?? schema.enum?.[0];
   if (fixed !== undefined) return fixed;
   if (anyOf) return exampleOf(anyOf[0] ?? {});
+  if (allOf) return Object.assign({}, ...allOf.map(exampleOf));
   switch (schema.type) {
     case 'object':
       return Object.fromEntries(

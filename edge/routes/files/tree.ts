@@ -104,11 +104,14 @@ const moveRoute = (owner: WorkspaceOwner) =>
     description:
       'A directory is moved with its content. Fails with NAME_TAKEN if `to` exists, unless `overwrite` is true.',
     headers: ['Idempotency-Key'],
-    body: closed({
-      from: filePath('The path of the entry.'),
-      to: filePath('The new path. Missing parent directories are created.'),
-      overwrite: optional(flag('Whether an existing entry at `to` is replaced.', false)),
-    }),
+    body: closed(
+      {
+        from: filePath('The path of the entry.'),
+        to: filePath('The new path. Missing parent directories are created.'),
+        overwrite: optional(flag('Whether an existing entry at `to` is replaced.', false)),
+      },
+      { title: 'FileMove' },
+    ),
     example: { from: 'draft.md', to: 'docs/report.md' },
     success: { status: 200, description: 'The moved entry.', data: ChangedEntry },
     errors: [owner.notFound, ...owner.changeErrors, 'FILE_NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
