@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { refuse } from '../lib/errors.ts';
-import { noteBufferBytes } from '../lib/garbage-collection.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
 import type { RouteResponse } from './envelope.ts';
 import { announcesBody, OVERSIZE, readBoundedBody, requireJson } from './input/body.ts';
@@ -33,8 +32,6 @@ declare module 'fastify' {
 
 export const API_PREFIX = '/api/v1';
 const DEFAULT_BODY_BYTES = 1024 * 1024;
-/** Copies of a body with inline data that are unused when the data was taken out of it. */
-const UNUSED_COPIES = 2;
 const NO_QUERY = closed({});
 
 /** The URL pattern of an API path, as the HTTP framework writes it. */
@@ -160,8 +157,6 @@ export async function receiveJson(raw: FastifyRequest['raw'], limit: number): Pr
 export async function receiveMessage(raw: FastifyRequest['raw'], limit: number): Promise<ParsedBody> {
   requireJson(raw);
   const { json, inlineData } = takeInlineData(await collectBody(raw, limit));
-  // The body and the chunks that it was made of.
-  if (inlineData.size > 0) noteBufferBytes(UNUSED_COPIES * limit);
   return { value: readJson(json), inlineData };
 }
 

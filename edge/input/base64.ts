@@ -6,14 +6,14 @@ const VALUES = new Int8Array(256).fill(-1);
 for (const [value, character] of [...ALPHABET].entries()) VALUES[character.charCodeAt(0)] = value;
 
 /**
- * Decodes canonical standard Base64 with padding (RFC 4648, section 4). Returns undefined for any other text. It reads the
- * bytes of the text, so that a long text needs no memory besides its result.
+ * Decodes canonical standard Base64 with padding (RFC 4648, section 4). Returns undefined for any other text. The result
+ * replaces the beginning of the text, so that a long text needs no further memory. Invalid text is lost as well.
  */
-export function decodeBase64(text: Uint8Array): Buffer | undefined {
+export function decodeBase64(text: Buffer): Buffer | undefined {
   const { length } = text;
   if (length % 4 !== 0) return undefined;
   const padding = length === 0 || text[length - 1] !== PADDING ? 0 : text[length - 2] !== PADDING ? 1 : 2;
-  const bytes = Buffer.allocUnsafeSlow((length / 4) * 3 - padding);
+  const bytes = text.subarray(0, (length / 4) * 3 - padding);
   const valueAt = (index: number) => VALUES[text[index] ?? 0] ?? -1;
   let written = 0;
   for (let i = 0; i < length; i += 4) {

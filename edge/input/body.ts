@@ -1,12 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { refuse } from '../../lib/errors.ts';
+import { noteBufferBytes } from '../../lib/garbage-collection.ts';
 import { occurrences } from './headers.ts';
 
 /** The result for a body that exceeds the limit. The rest is discarded, so that the client can read the response. */
 export const OVERSIZE = Symbol('oversize');
 
 const EMPTY = Buffer.alloc(0);
+/** A body that announces at least this length is read into one buffer. */
+const LONG_BODY_BYTES = 1024 * 1024;
+/** The chunks of a long body are collected after every 2 MiB, because they are in memory beside it. */
+const CHUNK_WEIGHT = 8;
 
 /**
  * Reads a body of at most `limit` bytes. A longer body is given up as soon as its announced or received length exceeds the
@@ -25,17 +30,28 @@ export function readBoundedBody(
   }
   let chunks: Buffer[] = [];
   let length = 0;
+  /** The body if its announced length is long. Allocated with the first chunk; only the written pages take memory. */
+  let body: Buffer | undefined;
+  const announced = Number(contentLength);
 
-  function finish(error: Error | null, body: Buffer | typeof OVERSIZE): void {
+  function finish(error: Error | null, result: Buffer | typeof OVERSIZE): void {
     stream.off('data', onData);
     stream.off('end', onEnd);
     stream.off('close', onClose);
     stream.off('error', onClose);
     chunks = [];
-    done(error, body);
+    body = undefined;
+    done(error, result);
   }
   function onData(chunk: Buffer): void {
+    const begin = length;
     length += chunk.length;
+    if (announced >= LONG_BODY_BYTES && length <= announced) {
+      body ??= Buffer.allocUnsafeSlow(announced);
+      chunk.copy(body, begin);
+      noteBufferBytes(CHUNK_WEIGHT * chunk.length);
+      return;
+    }
     chunks.push(chunk);
     if (length <= limit) return;
     finish(null, OVERSIZE);
@@ -43,7 +59,7 @@ export function readBoundedBody(
   }
   function onEnd(): void {
     // Always a copy: a chunk is a view of memory that the socket reuses.
-    finish(null, length === 0 ? EMPTY : Buffer.concat(chunks, length));
+    finish(null, length === 0 ? EMPTY : (body?.subarray(0, length) ?? Buffer.concat(chunks, length)));
   }
   function onClose(): void {
     stream.on('error', () => {});

@@ -33,8 +33,8 @@ const PARTS = new Set(['/content', '/message', '/message/content']);
 
 /**
  * Takes the `data` of the parts of a message out of a JSON body, before the body is decoded and parsed: a text of several
- * megabytes would otherwise be in memory four times. An empty text stays in its place. Malformed bodies are not refused
- * here.
+ * megabytes would otherwise be in memory four times. The data is a view of the body, which is overwritten. An empty text
+ * stays in its place. Malformed bodies are not refused here.
  */
 export function takeInlineData(body: Buffer): { json: Buffer; inlineData: InlineData } {
   if (body.length < MIN_BODY_BYTES) return { json: body, inlineData: NO_INLINE_DATA };

@@ -1,7 +1,7 @@
 import type { CallStart } from '../../../proto/gen/ahs/calls/v1/calls.ts';
 import { traceparent } from '../../trace.ts';
 import type { Contract, Method } from '../contract.ts';
-import { encode } from '../encoding.ts';
+import { encodeShort } from '../encoding.ts';
 import { unreachable } from '../native-calls.ts';
 import { internalError } from '../trailer.ts';
 import type { CallHeaders, Transport } from '../transport.ts';
@@ -63,8 +63,8 @@ export function streamTransport(
         instance.native(contract).unary(name, request, headers, signal);
       const method = contract.methods[name];
       if (!method || method.requestStream) return callNatively(await pick(signal));
-      const message = encode(method.requestType, request);
-      if (message.length > MAX_FRAME_BYTES) return callNatively(await pick(signal));
+      const message = encodeShort(method.requestType, request, MAX_FRAME_BYTES);
+      if (!message) return callNatively(await pick(signal));
       return callOverStream(method, startOf(contract, method, message, headers), signal, callNatively);
     },
     async *stream(name, request, headers, signal) {
