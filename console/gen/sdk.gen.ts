@@ -1459,7 +1459,7 @@ export const getSessionFileContent = <ThrowOnError extends boolean = false>(opti
 /**
  * Upload one file to a session
  *
- * The body is the content of the file, with any Content-Type but multipart/form-data. An existing file is replaced and missing directories are created. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
+ * The body is the content of the file, with any Content-Type but multipart/form-data. An existing file is replaced and missing directories are created. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`. `If-Match` with the ETag of the content replaces only that content, and `If-None-Match: *` writes only a new file. Otherwise the response is VERSION_CONFLICT.
  */
 export const putSessionFileContent = <ThrowOnError extends boolean = false>(options: Options<PutSessionFileContentData, ThrowOnError>): RequestResult<PutSessionFileContentResponses, PutSessionFileContentErrors, ThrowOnError> => (options.client ?? client).put<PutSessionFileContentResponses, PutSessionFileContentErrors, ThrowOnError>({
     bodySerializer: null,
@@ -1494,7 +1494,7 @@ export const getAssistantFileContent = <ThrowOnError extends boolean = false>(op
 /**
  * Upload one file to an assistant
  *
- * The body is the content of the file, with any Content-Type but multipart/form-data. An existing file is replaced and missing directories are created. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
+ * The body is the content of the file, with any Content-Type but multipart/form-data. An existing file is replaced and missing directories are created. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`. `If-Match` with the ETag of the content replaces only that content, and `If-None-Match: *` writes only a new file. Otherwise the response is VERSION_CONFLICT.
  */
 export const putAssistantFileContent = <ThrowOnError extends boolean = false>(options: Options<PutAssistantFileContentData, ThrowOnError>): RequestResult<PutAssistantFileContentResponses, PutAssistantFileContentErrors, ThrowOnError> => (options.client ?? client).put<PutAssistantFileContentResponses, PutAssistantFileContentErrors, ThrowOnError>({
     bodySerializer: null,

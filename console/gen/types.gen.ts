@@ -2053,7 +2053,7 @@ export type Readiness = {
 export type IdempotencyKey = string;
 
 /**
- * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+ * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
  */
 export type IfNoneMatch = string;
 
@@ -2238,7 +2238,7 @@ export type ListAgentsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -2464,7 +2464,7 @@ export type GetAgentData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -2617,7 +2617,7 @@ export type ListAgentVersionsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -2685,7 +2685,7 @@ export type GetAgentAccessData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -2843,7 +2843,7 @@ export type ListAssistantsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -3068,7 +3068,7 @@ export type GetAssistantData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -3448,7 +3448,7 @@ export type ListAgentSessionsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -3550,7 +3550,7 @@ export type ListSessionsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -3649,7 +3649,7 @@ export type ListAllSessionsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -3824,7 +3824,7 @@ export type GetSessionData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -4084,7 +4084,7 @@ export type ListMessagesData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -4283,7 +4283,7 @@ export type ListTurnsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -4672,7 +4672,7 @@ export type ListApprovalsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -4825,7 +4825,7 @@ export type ListToolCallsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -5061,7 +5061,7 @@ export type ListEventsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -5196,7 +5196,7 @@ export type ListSessionFilesData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -5359,7 +5359,7 @@ export type GetSessionFileData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -5585,7 +5585,7 @@ export type ListSessionFileChangesData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -5712,7 +5712,7 @@ export type ListAssistantFilesData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -5875,7 +5875,7 @@ export type GetAssistantFileData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -6101,7 +6101,7 @@ export type ListAssistantFileChangesData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -6175,7 +6175,7 @@ export type ListAgentDeploymentsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -6329,7 +6329,7 @@ export type ListDeploymentsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -6683,7 +6683,7 @@ export type ListInvocationsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -6751,7 +6751,7 @@ export type ListEnvironmentsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -6977,7 +6977,7 @@ export type GetEnvironmentData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -7131,7 +7131,7 @@ export type ListEnvironmentVersionsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -7201,7 +7201,7 @@ export type ListSandboxesData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -7470,7 +7470,7 @@ export type ListTokensData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -7669,7 +7669,7 @@ export type FindUsersData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -7722,7 +7722,7 @@ export type ListUsersData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -7905,7 +7905,7 @@ export type ListActsData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -8063,7 +8063,7 @@ export type GetConfigurationData = {
     body?: never;
     headers?: {
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -8224,7 +8224,7 @@ export type ListAiMessagesData = {
          */
         'x-ahs-ai-sdk'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -8572,7 +8572,7 @@ export type GetSessionFileContentData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -8658,6 +8658,14 @@ export type PutSessionFileContentData = {
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
     };
     path: {
         /**
@@ -8692,6 +8700,12 @@ export type PutSessionFileContentErrors = {
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
@@ -8750,7 +8764,7 @@ export type GetAssistantFileContentData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };
@@ -8836,6 +8850,14 @@ export type PutAssistantFileContentData = {
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
     };
     path: {
         /**
@@ -8870,6 +8892,12 @@ export type PutAssistantFileContentErrors = {
      */
     409: ErrorEnvelope & {
         code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
@@ -9004,7 +9032,7 @@ export type GetSessionPartData = {
          */
         'If-Match'?: string;
         /**
-         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
          */
         'If-None-Match'?: string;
     };

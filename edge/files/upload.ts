@@ -4,6 +4,7 @@ import type {
   Change,
   Content,
   CreateUploadRequest,
+  RequiredState,
   UploadBegin,
   WriteContentsRequest,
 } from '../../proto/gen/ahs/files/v1/files.ts';
@@ -19,6 +20,8 @@ export interface WorkspaceUpload {
   messages: AsyncIterable<WriteContentsRequest>;
   /** The path and size of each file, in order. Complete when `messages` has ended. */
   targets: { path: string; size: number }[];
+  /** The state that each target must have when the files are written. */
+  required?: RequiredState | undefined;
 }
 
 /** The maximum number of files per request. Their paths are kept in memory until the last one has arrived. */
@@ -88,12 +91,15 @@ export function formUpload(
 }
 
 /** The changes that write the stored contents to their paths. */
-export function putFileChanges({ targets }: WorkspaceUpload, contents: readonly Content[]): Change[] {
+export function putFileChanges(
+  { targets, required }: WorkspaceUpload,
+  contents: readonly Content[],
+): Change[] {
   return targets.map(({ path, size }, index) => {
     const content = contents[index];
     if (content?.size !== size)
       throw new Error(`The files service stored ${content?.size} of ${size} bytes of a file.`);
-    const value = { path, contentId: content.contentId, executable: false, modifiedAt: undefined };
+    const value = { path, contentId: content.contentId, executable: false, modifiedAt: undefined, required };
     return { kind: { $case: 'putFile', value } };
   });
 }

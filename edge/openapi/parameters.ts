@@ -11,7 +11,8 @@ const HEADER_TEXTS: Record<RequestHeader, string> = {
     'One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the ' +
     'current ETag. Weak tags never match.',
   'If-None-Match':
-    'One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.',
+    'One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An ' +
+    'upload accepts only `*`, which requires that the file does not exist.',
   'If-Range':
     'The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.',
   'Last-Event-ID': 'The id of the last received event. The stream continues after it.',

@@ -7,6 +7,7 @@ import { rawUpload } from '../../files/upload.ts';
 import { locateWorkspace, WORKSPACE_OWNERS, type WorkspaceOwner } from '../../files/workspace-owners.ts';
 import { idempotencyKey } from '../../input/headers.ts';
 import { checkPath } from '../../input/path.ts';
+import { requiredFileState } from '../../input/preconditions.ts';
 import { route } from '../../route.ts';
 import { closed } from '../../schemas/common.ts';
 import { ChangedEntry, filePath, RAW_BODY, serializeEntry } from '../../schemas/files.ts';
@@ -24,9 +25,10 @@ const putContentRoute = (owner: WorkspaceOwner) =>
     description:
       'The body is the content of the file, with any Content-Type but multipart/form-data. An existing file is replaced and ' +
       'missing directories are created. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than ' +
-      '16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.',
+      '16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`. `If-Match` with the ETag of the content replaces only that ' +
+      'content, and `If-None-Match: *` writes only a new file. Otherwise the response is VERSION_CONFLICT.',
     query: closed({ path: filePath('The path of the file.') }),
-    headers: ['Idempotency-Key'],
+    headers: ['Idempotency-Key', 'If-Match', 'If-None-Match'],
     requestBody: RAW_BODY,
     responses: {
       201: {
@@ -51,10 +53,11 @@ const putContentRoute = (owner: WorkspaceOwner) =>
         const path = checkFilePath(readQuery(decodableQuery(request)).path);
         checkPath(request.params as Record<string, string>);
         const key = idempotencyKey(raw);
+        const required = requiredFileState(raw);
         const location = locateWorkspace(owner, request.params);
         const reader = new BodyReader(raw, uploadStallMs);
         try {
-          const upload = rawUpload(location, reader, path, announcedLength(raw));
+          const upload = { ...rawUpload(location, reader, path, announcedLength(raw)), required };
           const {
             entries,
             version,

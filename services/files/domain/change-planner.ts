@@ -5,10 +5,19 @@ import type { WorkspaceView } from './workspace-view.ts';
 
 /** One change of a request, with well-formed paths. */
 export type RequestedChange =
-  | { kind: 'put'; path: string; node: Node; keepsTime: boolean }
+  | { kind: 'put'; path: string; node: Node; keepsTime: boolean; required?: RequiredState | undefined }
   | { kind: 'directory'; path: string }
   | { kind: 'move'; from: string; to: string; overwrite: boolean }
   | { kind: 'remove'; path: string; ifExists: boolean };
+
+/** The state that a path must have before a change. */
+export interface RequiredState {
+  /** True: the path is a file. False: nothing is at the path. */
+  exists: boolean;
+  anyContent: boolean;
+  /** Without `anyContent`: the allowed digests of the file. */
+  sha256: readonly string[];
+}
 
 export interface Conflict {
   path: string;
@@ -48,7 +57,8 @@ interface PlanOptions {
 /**
  * Plans the changes of one part of a request, one after the other, on a view that shows the earlier parts. An entry that
  * another user has changed since the base version keeps its path, and the requested change becomes a conflict. Returns
- * undefined when the view lacks paths that the plan depends on. Refused with FILE_NOT_FOUND, NAME_TAKEN, INVALID_REQUEST.
+ * undefined when the view lacks paths that the plan depends on. Refused with FILE_NOT_FOUND, NAME_TAKEN, VERSION_CONFLICT,
+ * INVALID_REQUEST.
  */
 export function planChanges(
   view: WorkspaceView,
@@ -95,16 +105,17 @@ class ChangePlanner {
   }
 
   apply(change: RequestedChange): void {
-    if (change.kind === 'put') this.#put(change.path, change.node, change.keepsTime);
+    if (change.kind === 'put') this.#put(change);
     else if (change.kind === 'directory')
       this.#addEntry(this.#makeDirectory(this.#resolveWithParents(change.path), change.path));
     else if (change.kind === 'move') this.#move(change.from, change.to, change.overwrite);
     else this.#remove(change.path, change.ifExists);
   }
 
-  #put(requested: string, node: Node, keepsTime: boolean): void {
+  #put({ path: requested, node, keepsTime, required }: RequestedChange & { kind: 'put' }): void {
     const path = this.#resolveWithParents(requested);
     const existing = this.#view.get(path);
+    if (required) requireState(path, existing, required);
     const same = sameContent(existing, node);
     if (this.#isChangedByOthers(path) && !same) {
       this.#addEntry(this.#divert(path, requested, node));
@@ -238,6 +249,16 @@ function withAncestors(paths: Iterable<string>): Set<string> {
   const all = new Set<string>();
   for (const path of paths) for (const one of [path, ...ancestorsOf(path)]) all.add(one);
   return all;
+}
+
+function requireState(path: string, node: Node | undefined, required: RequiredState): void {
+  if (!required.exists) {
+    if (node) throw refuse('VERSION_CONFLICT', `\`${path}\` already exists.`);
+    return;
+  }
+  if (node?.kind !== 'file') throw refuse('VERSION_CONFLICT', `There is no file \`${path}\`.`);
+  if (!required.anyContent && !required.sha256.includes(node.sha256))
+    throw refuse('VERSION_CONFLICT', `The SHA-256 of \`${path}\` is ${node.sha256}, which was not expected.`);
 }
 
 function nameTaken(path: string): Refusal {

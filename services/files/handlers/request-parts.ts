@@ -49,7 +49,7 @@ function pathOf({ kind }: Change): string {
 function requestedChange({ kind }: Change, contents: OwnedContents, now: Date): RequestedChange {
   switch (kind?.$case) {
     case 'putFile': {
-      const { path, contentId, executable, modifiedAt } = kind.value;
+      const { path, contentId, executable, modifiedAt, required } = kind.value;
       const content = contents.get(contentId);
       if (!content) throw refuse('FILE_NOT_FOUND', `Unknown content \`${contentId}\`.`);
       const node = {
@@ -60,7 +60,7 @@ function requestedChange({ kind }: Change, contents: OwnedContents, now: Date): 
         target: '',
         modifiedAt: modifiedAt ? clampTime(modifiedAt) : now,
       };
-      return { kind: 'put', path, node, keepsTime: modifiedAt !== undefined };
+      return { kind: 'put', path, node, keepsTime: modifiedAt !== undefined, required };
     }
     case 'makeDirectory':
       return { kind: 'directory', path: kind.value.path };

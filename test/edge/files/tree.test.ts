@@ -70,6 +70,29 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     return expectSuccess(response).data;
   };
 
+  it('evaluates If-Match and If-None-Match of PUT', async () => {
+    const at = await begin();
+    const replace = (body: string, headers: Record<string, string>) => put(path, body, headers, at);
+    const path = 'conditions/a.txt';
+    const etagOf = async () =>
+      (await fetch(`${system.url}/api/v1${at}/content?path=${path}`)).headers.get('etag') ?? '';
+    expectRefusal(await replace('one', { 'If-Match': '*' }), 'VERSION_CONFLICT');
+    expect((await replace('one', { 'If-None-Match': '*' })).status).toBe(201);
+    expectRefusal(await replace('two', { 'If-None-Match': '*' }), 'VERSION_CONFLICT');
+    const etag = await etagOf();
+    expectRefusal(await replace('two', { 'If-Match': `W/${etag}` }), 'VERSION_CONFLICT');
+    expect((await replace('two', { 'If-Match': `"other", ${etag}` })).status).toBe(201);
+    expectRefusal(await replace('three', { 'If-Match': etag }), 'VERSION_CONFLICT');
+    expect((await replace('three', { 'If-Match': '*' })).status).toBe(201);
+    const invalid: Record<string, string>[] = [
+      { 'If-Match': 'a' },
+      { 'If-None-Match': etag },
+      { 'If-Match': '*', 'If-None-Match': '*' },
+    ];
+    for (const headers of invalid) expectRefusal(await replace('four', headers), 'INVALID_REQUEST');
+    expect(await etagOf()).not.toBe(etag);
+  });
+
   it('GET …/files/entry returns each entry as in the list', async () => {
     const at = await begin();
     const paths = ['p/a.txt', 'p/100%.md', 'p/ü#?&.ts', 'p/‮exe', 'p/q/b'];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RequiredState } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import {
   change,
@@ -54,6 +55,44 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     });
     expect(await treeOf(system.edge, place)).toEqual({ 'a.txt': 'one', src: '/', 'src/b.txt': 'two two' });
     expect(await workspace(system.edge, place)).toEqual(answer.workspace);
+  });
+
+  it('writes a file only if the path has the required state', async () => {
+    const place = newPlace();
+    const replace = async (path: string, text: string, required: RequiredState) => {
+      const [content] = await upload(system.edge, place, [text]);
+      return change(system.edge, place, [put(path, content!.contentId, { required })]);
+    };
+    const absent = { exists: false, anyContent: false, sha256: [] };
+    const present = { exists: true, anyContent: true, sha256: [] };
+    const only = (...texts: string[]) => ({ exists: true, anyContent: false, sha256: texts.map(sha256) });
+    const conflict = { code: 'VERSION_CONFLICT' };
+    await expect(replace('a.txt', 'one', present)).rejects.toMatchObject(conflict);
+    await expect(replace('a.txt', 'one', only('one'))).rejects.toMatchObject(conflict);
+    await replace('a.txt', 'one', absent);
+    await expect(replace('a.txt', 'two', absent)).rejects.toMatchObject(conflict);
+    await expect(replace('a.txt', 'two', only())).rejects.toMatchObject(conflict);
+    await expect(replace('a.txt', 'two', only('two'))).rejects.toMatchObject(conflict);
+    await replace('a.txt', 'two', only('other', 'one'));
+    await replace('a.txt', 'three', present);
+    await change(system.edge, place, [mkdir('directory'), link('link', 'a.txt')]);
+    for (const path of ['directory', 'link'])
+      for (const required of [absent, present])
+        await expect(replace(path, 'four', required)).rejects.toMatchObject(conflict);
+    expect(await readText(system.edge, place, 'a.txt')).toBe('three');
+  });
+
+  it('accepts one of several concurrent replacements of the same content', async () => {
+    const place = newPlace();
+    await write(system.edge, place, { 'a.txt': 'one' });
+    const contents = await upload(system.edge, place, ['two', 'three', 'four', 'five']);
+    const required = { exists: true, anyContent: false, sha256: [sha256('one')] };
+    const outcomes = await Promise.allSettled(
+      contents.map(({ contentId }) => change(system.edge, place, [put('a.txt', contentId, { required })])),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'VERSION_CONFLICT' });
   });
 
   it('applies the changes in their order', async () => {

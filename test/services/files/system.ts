@@ -18,6 +18,7 @@ import {
   FilesServiceDefinition,
   type PathChange,
   type Place,
+  type RequiredState,
   type StoredPart,
   type WriteContentsRequest,
 } from '../../../proto/gen/ahs/files/v1/files.ts';
@@ -271,11 +272,11 @@ export async function upload(
 export const put = (
   path: string,
   contentId: string,
-  more: { executable?: boolean; modifiedAt?: Date } = {},
+  more: { executable?: boolean; modifiedAt?: Date; required?: RequiredState } = {},
 ): Change => ({
   kind: {
     $case: 'putFile',
-    value: { path, contentId, executable: more.executable ?? false, modifiedAt: more.modifiedAt },
+    value: { path, contentId, executable: false, modifiedAt: undefined, ...more },
   },
 });
 export const mkdir = (path: string): Change => ({ kind: { $case: 'makeDirectory', value: { path } } });

@@ -137,7 +137,21 @@ export interface PutFile {
   contentId: string;
   executable: boolean;
   /** Absent: the current time. */
-  modifiedAt: Date | undefined;
+  modifiedAt:
+    | Date
+    | undefined;
+  /** The state that the path must have. Otherwise the request is refused with VERSION_CONFLICT. Absent: any state. */
+  required?: RequiredState | undefined;
+}
+
+/** A state of a path. */
+export interface RequiredState {
+  /** True: the path is a file. False: nothing is at the path, and the other fields are ignored. */
+  exists: boolean;
+  /** The file may have any content. */
+  anyContent: boolean;
+  /** Without `any_content`: the digest of the file is one of these, in lowercase hexadecimal. */
+  sha256: string[];
 }
 
 export interface MakeDirectory {
@@ -1316,7 +1330,7 @@ export const Change: MessageFns<Change> = {
 };
 
 function createBasePutFile(): PutFile {
-  return { path: "", contentId: "", executable: false, modifiedAt: undefined };
+  return { path: "", contentId: "", executable: false, modifiedAt: undefined, required: undefined };
 }
 
 export const PutFile: MessageFns<PutFile> = {
@@ -1332,6 +1346,9 @@ export const PutFile: MessageFns<PutFile> = {
     }
     if (message.modifiedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.modifiedAt), writer.uint32(34).fork()).join();
+    }
+    if (message.required !== undefined) {
+      RequiredState.encode(message.required, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1379,6 +1396,82 @@ export const PutFile: MessageFns<PutFile> = {
             }
 
             message.modifiedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.required = RequiredState.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequiredState(): RequiredState {
+  return { exists: false, anyContent: false, sha256: [] };
+}
+
+export const RequiredState: MessageFns<RequiredState> = {
+  encode(message: RequiredState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.exists !== false) {
+      writer.uint32(8).bool(message.exists);
+    }
+    if (message.anyContent !== false) {
+      writer.uint32(16).bool(message.anyContent);
+    }
+    for (const v of message.sha256) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequiredState {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequiredState();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.exists = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.anyContent = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sha256.push(reader.string());
             continue;
           }
         }
