@@ -4,9 +4,10 @@ import { isId } from '../../lib/ids.ts';
 import { pointerStep } from '../../lib/json-schema/pointer.ts';
 import type { AttachmentList } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { checkStorable } from '../input/json.ts';
-import { createInspector, refuseProblems } from '../input/schema.ts';
+import { createInspector } from '../input/schema.ts';
 import { optional } from '../schemas/common.ts';
 import { readToolOutput } from '../schemas/tool-output.ts';
+import { convertFileParts, refuseSchemaProblems } from './sent-parts.ts';
 
 const AnsweredPart = Type.Object({
   approval: Type.Object({
@@ -83,13 +84,6 @@ function readResult(part: NonNullable<Part>, pointer: string): ResultAnswer {
   // AI SDK leaves out the output `undefined`.
   const output = isError ? errorText : (part.output ?? null);
   checkStorable({ toolUseId, output });
-  return { toolUseId, isError, pointer, ...readToolOutput(output, `${pointer}/output`) };
-}
-
-export function refuseSchemaProblems(
-  problems: ReturnType<typeof inspectAnsweredPart>,
-  pointer: string,
-): void {
-  if (problems.length === 0) return;
-  throw refuseProblems(problems.map((problem) => ({ ...problem, pointer: pointer + problem.pointer })));
+  const at = `${pointer}/output`;
+  return { toolUseId, isError, pointer, ...readToolOutput(convertFileParts(output, at), at) };
 }

@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { pointerStep } from '../../lib/json-schema/pointer.ts';
-import { IMAGE_MEDIA_TYPES } from '../../lib/part-limits.ts';
 import type { InlineData } from '../input/inline-data.ts';
 import { checkStorable } from '../input/json.ts';
 import { createCheck, createInspector } from '../input/schema.ts';
 import { AnyObject, closed, optional, text } from '../schemas/common.ts';
 import { BusyPolicySchema, MessageContent, type ReadContent, readContent } from '../schemas/content.ts';
-import { type Answers, readAnswers, refuseSchemaProblems } from './answers.ts';
+import { type Answers, readAnswers } from './answers.ts';
+import { readSentPart, refuseSchemaProblems } from './sent-parts.ts';
 
 export const AiRequest = closed(
   {
@@ -41,17 +41,6 @@ export const AiRequest = closed(
 );
 
 const UserMessage = Type.Object({ role: Type.Literal('user'), parts: Type.Array(Type.Object({})) });
-const SentPart = Type.Union([
-  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
-  Type.Object({
-    type: Type.Literal('file'),
-    mediaType: Type.String({ maxLength: 255 }),
-    filename: optional(Type.String({ maxLength: 255 })),
-    url: Type.String(),
-  }),
-]);
-const DATA_URL = /^data:[^,]*;base64,/i;
-
 export type TurnRequest =
   | ({ kind: 'message'; busyPolicy: string } & ReadContent)
   | { kind: 'regeneration'; turnId: string; question: string | undefined }
@@ -61,7 +50,6 @@ type Content = Static<typeof MessageContent>;
 
 const checkForm = createCheck(AiRequest);
 const inspectUserMessage = createInspector(UserMessage);
-const inspectSentPart = createInspector(SentPart);
 
 /**
  * Reads the message or the answers of a request. Only the message that is used is validated, because the others
@@ -90,23 +78,10 @@ function readParts({ parts }: Static<typeof UserMessage>, pointer: string): Excl
     if (typeof type === 'string' && type.startsWith('data-')) return [];
     const at = `${pointer}/parts${pointerStep(index)}`;
     if (type !== 'text' && type !== 'file') throw refuseField(`${at}/type`, 'must be text, file or data-*');
-    refuseSchemaProblems(inspectSentPart(part), at);
-    return [contentPart(part as Static<typeof SentPart>, at)];
+    return [readSentPart(part, at)];
   });
   if (content.length === 0) throw refuseField(`${pointer}/parts`, 'must contain a part that can be sent');
   return content;
-}
-
-function contentPart(part: Static<typeof SentPart>, pointer: string): Exclude<Content, string>[number] {
-  if (part.type === 'text') return { type: 'text', text: part.text };
-  const { mediaType, filename, url } = part;
-  const head = DATA_URL.exec(url)?.[0];
-  if (head === undefined) throw refuseField(`${pointer}/url`, 'must be a data: URL with Base64');
-  const file = { data: url.slice(head.length), ...(filename && { name: filename }) };
-  const image = IMAGE_MEDIA_TYPES.find((type) => type === mediaType);
-  return image
-    ? { type: 'image', media_type: image, ...file }
-    : { type: 'file', media_type: mediaType, ...file };
 }
 
 /**

@@ -12,6 +12,8 @@ const TOOL = {
   input_schema: { type: 'object', properties: { precise: { type: 'boolean' } } },
 };
 const LOCATE = { tool: 'get_location', input: { precise: true } };
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const END = { text: 'It is {{last_tool_output}}.' };
 const FORM = {
   type: 'object',
@@ -86,6 +88,23 @@ describe('POST /sessions/{session_id}/ai-stream with client tools of AI SDK', ()
     expect(chat.error).toBeUndefined();
     expect(called.filter((one) => (one as unknown[])[0] === 'get_location')).toHaveLength(2);
     expect(parts(chat).at(-1)).toMatchObject({ type: 'text', text: 'It is here.' });
+  });
+
+  it('submits file parts of AI SDK in an output as images and files', async () => {
+    const session = await client.begin([LOCATE, END], { tools: [TOOL] });
+    const map = { type: 'file', mediaType: 'image/png', filename: 'map.png' };
+    const output = [
+      { type: 'text', text: 'The map:' },
+      { ...map, url: `data:image/png;base64,${PNG}` },
+    ];
+    const chat = locatingChat(session, [], output);
+    await chat.sendMessage({ text: 'where am I?' });
+    await ends(session, chat);
+    expect(chat.error).toBeUndefined();
+    expect(parts(chat).at(-1)).toMatchObject({
+      type: 'text',
+      text: expect.stringContaining('[image image/png'),
+    });
   });
 
   it('submits an error of the page', async () => {
