@@ -13,7 +13,6 @@ import { type ProcessConfig, readProcessConfig } from './process-config.ts';
 import { readTarget } from './target.ts';
 import { exportsLogs } from './telemetry-config.ts';
 import { plaintextWarning } from './tls.ts';
-import { letYoungGenerationGrow } from './young-generation.ts';
 
 /** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
@@ -63,7 +62,6 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
   try {
     const infrastructure = await openInfrastructure(config, modules, log, directory?.path, copy);
     const url = await openModules(config, modules, infrastructure);
-    letYoungGenerationGrow();
     const isTeam = config.common.authMode === 'oidc';
     const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };
     const warnings = [plaintextWarning(config), allowedOriginsWarning(config)].filter(
