@@ -51,7 +51,7 @@ describe.each(TRANSPORTS)('ResolveOverrides, %s', (transport) => {
   });
 
   it.each([
-    [{ model: 'nobody/nothing' }, '/model'],
+    [{ model: 'unknown/model' }, '/model'],
     [{ model: 'openai/gpt', model_options: { nothing: 1 } }, '/model_options/nothing'],
     [{ system: { mode: 'prepend', text: '' } }, '/system/mode'],
     [{ system: { mode: 'append' } }, '/system/text'],
