@@ -60,11 +60,11 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/backoff, lib/digest, lib/json-schema/schema and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/sandboxes, lib/hosts, lib/part-limits, lib/audit-actions, lib/revisions and lib/metadata-filter.',
+    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/skill-prompt, lib/backoff, lib/digest, lib/json-schema/schema, lib/field-problems, lib/mcp-catalogue and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/model-providers, lib/secret, lib/sandboxes, lib/hosts, lib/host-patterns, lib/egress, lib/variables, lib/part-limits, lib/audit-actions, lib/revisions, lib/oauth-form and lib/metadata-filter.',
     { path: DOMAIN },
     {
       pathNot: [
-        '^lib/(errors|ids|text|events|event-types|tools|question-form|model-options|model-media|sandboxes|hosts|part-limits|audit-actions|revisions|metadata-filter|paths|backoff|digest)(\\.ts$|/)',
+        '^lib/(errors|field-problems|ids|text|events|event-types|tools|question-form|model-options|model-media|model-providers|secret|sandboxes|hosts|host-patterns|egress|variables|part-limits|audit-actions|revisions|oauth-form|metadata-filter|paths|skill-prompt|backoff|digest|mcp-catalogue)(\\.ts$|/)',
         '^lib/json-schema/schema\\.ts$',
         `^services/$1/${noun('domain')}`,
       ],
@@ -100,9 +100,10 @@ const services = [
         '^lib/grpc/',
         // The rule only-stores-import-lib-db covers these imports.
         '^lib/db/',
-        '^lib/(errors|ids|text|events|event-types|audit-actions|trace|digest|revisions|metadata-filter)\\.ts$',
-        '^lib/(clock|cache|sealing)\\.ts$',
-        '^lib/json-schema/',
+        '^lib/(errors|field-problems|ids|text|events|event-types|audit-actions|trace|digest|revisions|metadata-filter)\\.ts$',
+        '^lib/(clock|cache|sealing|secret)\\.ts$',
+        '^lib/(json-schema|mcp-catalogue)/',
+        '^lib/mcp/open\\.ts$',
         '^services/$1/',
       ],
     },
@@ -135,11 +136,13 @@ const RUNNER = [
   'queue',
   'tools',
   'sandbox-pool',
+  'credentials',
   'workspace',
   'parts',
   'models',
   'sandbox-providers',
   'sandbox',
+  'network',
   'kernel',
   'tool-calls',
 ];
@@ -271,12 +274,21 @@ const drivers = [
   driver('only-lib-blobs-imports-s3', 'lib/blobs', 'minio', '@aws-sdk/[^/]+'),
   driver('only-lib-grpc-imports-grpc', 'lib/grpc', '@grpc/[^/]+', 'nice-grpc', 'nice-grpc-[^/]+'),
   driver('only-lib-telemetry-imports-opentelemetry', 'lib/telemetry', '@opentelemetry/[^/]+'),
+  driver('only-lib-outbound-imports-undici', 'lib/outbound', 'undici'),
+  driver('only-lib-mcp-imports-the-mcp-client', 'lib/mcp', '@modelcontextprotocol/(client|core)'),
   driver('only-lib-metrics-imports-prometheus', 'lib/metrics', 'prom-client'),
   driver(
     'only-the-simulated-shell-imports-just-bash',
     'services/runner/sandbox-providers/simulated',
     'just-bash',
   ),
+  driver(
+    'only-the-interceptor-imports-x509',
+    'services/runner/network/intercept',
+    '@peculiar/x509',
+    'reflect-metadata',
+  ),
+  driver('only-vaults-oauth-imports-oauth4webapi', 'services/vaults/oauth', 'oauth4webapi'),
   driver('only-auth-imports-identity-libraries', 'services/auth', 'openid-client', 'jose'),
   driver('only-the-runner-imports-model-libraries', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
   forbid(

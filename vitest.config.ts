@@ -3,11 +3,14 @@ import { defineConfig } from 'vitest/config';
 /** Repeated crashes. They need only Node and npm, but take too long for lane 1. */
 export const CRASHES = ['test/e2e/{crash,tool-crash,workspace-crash}.test.ts'];
 
+/** They restart every process many times. Lane 2 runs them in both process shapes. */
+const RESTARTS = 'test/e2e/restart.test.ts';
+
 /** Lane 1: tests that need only Node and npm. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{real,bench,chaos,support}/**', ...CRASHES],
+    exclude: ['test/{real,bench,chaos,support}/**', ...CRASHES, RESTARTS],
     // One database server per run; each test file creates its own databases in it.
     globalSetup: ['test/support/scratch.ts', 'test/support/compile-cache.ts', 'test/support/postgres.ts'],
     pool: 'forks',

@@ -8,13 +8,15 @@ const JOURNEYS = [
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
   'test/edge/{environments,limits}.test.ts',
-  'test/real/client-tools.test.ts',
+  'test/edge/access/matrix.test.ts',
+  'test/real/{client-tools,turn-waits,killed-processes}.test.ts',
 ];
 /** Cases for separate processes only. */
 const SEPARATE_PROCESSES = [
-  'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages}.test.ts',
+  'test/edge/{structured-output,client-tool-overrides}.test.ts',
+  'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages,vault-traffic}.test.ts',
 ];
-/** Contract suites, which lane 1 runs in process and over call streams. */
+/** Contract suites, which lane 1 runs over call streams. */
 const CONTRACTS = globSync('test/{lib/grpc,services}/**/*.test.ts').filter((file) =>
   readFileSync(file, 'utf8').includes('TRANSPORTS'),
 );
@@ -38,7 +40,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'one process',
-          include: [...JOURNEYS, ...CRASHES, 'test/edge/stream.test.ts', 'test/real/{,console/}*.test.ts'],
+          include: [
+            ...[...JOURNEYS, ...CRASHES, 'test/edge/{stream,malformed-requests}.test.ts'],
+            'test/real/{,console/}*.test.ts',
+          ],
           exclude: SEPARATE_PROCESSES,
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },
         },

@@ -8,7 +8,11 @@ const LIBRARIES =
 const SHARED = /console[\\/](api|gen|ui|parts)[\\/]/;
 /** Modules that few pages use, and those of the Markdown chunk, which loads with the first message. */
 const SEPARATE =
-  /console[\\/]parts[\\/](diff|editor|files|text[\\/](gfm|heading-levels|markdown-|use-steady-text))/;
+  /console[\\/]parts[\\/](connections|diff|editor|extensions|files|mcp|secrets|text[\\/](gfm|heading-levels|markdown-|use-steady-text))/;
+
+/** Dialogs and what the file browser needs of the controls. */
+const DIALOGS =
+  /console[\\/](ui[\\/](confirm-dialog|dialog|field|progress)|parts[\\/]actions[\\/]confirm-action|api[\\/](send-request|upload))\.|react-virtual/;
 
 const isLibrary = (id: string) => LIBRARIES.test(id);
 const isShared = (id: string) => SHARED.test(id) && !SEPARATE.test(id);
@@ -34,8 +38,8 @@ function staticImports(roots: readonly string[], graph: ModuleGraph): Set<string
 }
 
 /**
- * Returns the groups of modules that are one chunk each: the libraries and the shared modules of the first pages, and the
- * controls of lists and forms, which the first pages do not load. Other modules are divided automatically.
+ * Returns the groups of modules that are one chunk each: the libraries and the shared modules of the first pages, and two
+ * that the first pages do not load: the dialogs, and the controls of lists and forms. Other modules are divided automatically.
  */
 function chunkGroups() {
   let early: ReadonlySet<string> | undefined;
@@ -49,8 +53,9 @@ function chunkGroups() {
   });
   return [
     // A group also takes the dependencies of its modules, so a group comes after the groups that it imports.
-    earlyGroup('library', isLibrary, 3),
-    earlyGroup('shared', isShared, 2),
+    earlyGroup('library', isLibrary, 4),
+    earlyGroup('shared', isShared, 3),
+    { name: 'dialogs', test: (id: string) => DIALOGS.test(id), priority: 2 },
     { name: 'controls', test: (id: string) => isLibrary(id) || isShared(id), priority: 1 },
   ];
 }

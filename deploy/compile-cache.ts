@@ -20,4 +20,5 @@ await Promise.all([
   import('../services/files/service.ts'),
   import('../services/runner/service.ts'),
   import('../services/sessions/service.ts'),
+  import('../services/vaults/service.ts'),
 ]);

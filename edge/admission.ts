@@ -57,7 +57,8 @@ export class Admission {
   #leave(deploymentId: string, startedAt: number): void {
     const now = this.#clock.now().getTime();
     this.#ended++;
-    this.#shortestMs = Math.min(this.#shortestMs, now - startedAt);
+    // The duration of a request during which the system clock was set back is unknown.
+    if (now >= startedAt) this.#shortestMs = Math.min(this.#shortestMs, now - startedAt);
     const running = this.#running.get(deploymentId) ?? 0;
     if (running > 1) this.#running.set(deploymentId, running - 1);
     else this.#running.delete(deploymentId);
@@ -83,12 +84,22 @@ export class Admission {
   /** Sets the limit at the end of each interval. An interval without requests is no overload. */
   #adapt(now: number): void {
     const elapsedMs = now - this.#intervalStartedAt;
+    if (elapsedMs < 0) {
+      // The system clock was set back.
+      this.#refusedAt = Math.min(this.#refusedAt, now);
+      this.#startInterval(now);
+      return;
+    }
     if (elapsedMs < INTERVAL_MS) return;
     const isSlow =
       this.#total > 0 && this.#shortestMs + this.#longestTurnMs > TARGET_MS && elapsedMs < 2 * INTERVAL_MS;
     if (isSlow || now - this.#refusedAt < CALM_MS)
       this.#limit = Math.min(MAX_RUNNING, Math.max(MIN_LIMIT, (this.#ended * TARGET_MS) / elapsedMs));
     else this.#limit = MAX_RUNNING;
+    this.#startInterval(now);
+  }
+
+  #startInterval(now: number): void {
     this.#intervalStartedAt = now;
     this.#ended = 0;
     this.#shortestMs = Number.POSITIVE_INFINITY;

@@ -60,6 +60,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_MS = 1_000;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_PARAM_CHARS = 200;
+/** The Content-Type of every request for the framework, which remembers the parser of an exact type but not of `*`. */
+const BODY_TYPE = 'application/octet-stream';
 const TRIGGER_URL = routeUrl(TRIGGER_PATH);
 
 /** Creates the HTTP server of the service without listening. `consoleFolder` contains the build of the console. */
@@ -137,7 +139,7 @@ export async function createApp(
   app.setErrorHandler(sendError);
   app.removeAllContentTypeParsers();
   // Routes read their bodies themselves, after the request is authorized.
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addContentTypeParser(BODY_TYPE, (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (request, reply) => {
     const { raw } = request;
     if (isClosing(raw.socket))
@@ -154,7 +156,7 @@ export async function createApp(
     connectionLimit.check(request, reply);
     admission.check(raw);
     // The framework would refuse a Content-Type that it cannot parse. Routes check it from `rawHeaders`.
-    raw.headers['content-type'] = 'application/octet-stream';
+    raw.headers['content-type'] = BODY_TYPE;
     const { url, config: routeConfig } = request.routeOptions;
     if (url === TRIGGER_URL) return;
     if (!rules) throw refuse('DEPENDENCY_UNAVAILABLE', 'The service is starting.');
@@ -193,9 +195,12 @@ export async function createApp(
     stallMs: config.streamStallSeconds * 1_000,
     onStall: () => stalled.inc(),
   });
+  const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
+  let origin = published ?? '';
   const routeContext = {
     ...context,
     authenticator,
+    publicOrigin: () => origin,
     liveStreams,
     draining: draining.signal,
     maxWebhookBytes: config.maxWebhookBytes,
@@ -204,8 +209,6 @@ export async function createApp(
   };
   await allowCompression(app);
   for (const route of ROUTES) registerRoute(app, route, routeContext);
-  const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
-  let origin = published ?? '';
   // In local mode the Host header has been checked against the allowed hosts, so it can be trusted.
   const hasCheckedHost = config.authMode === 'local' && published === undefined;
   serveDocs(app, ({ headers }) => (hasCheckedHost ? `http://${headers.host}` : origin));

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { EffectiveSetting } from '../lib/env/effective.ts';
+import type { PeerSealer } from '../lib/grpc/sealed-for-peer.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -13,6 +14,8 @@ export interface EdgeContext {
   ids: Ids;
   log: Log;
   clients: Clients;
+  /** Encrypts secret members of calls. */
+  sealer: PeerSealer;
   /** Runs the health checks of the process. */
   readiness(): Promise<Readiness[]>;
   /** Which part fills which role. */

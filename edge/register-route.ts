@@ -74,7 +74,7 @@ function evaluatesIfMatch({ headers = [] }: Route): boolean {
 /** Validates requests in the documented order (body, query, path), calls the route and sends its response. */
 function createJsonHandler(
   route: JsonRoute,
-  { clients, configuration, authenticator, draining }: RouteContext,
+  { clients, sealer, configuration, authenticator, draining }: RouteContext,
 ): RawHandler {
   const readQuery = createQueryReader((route.query ?? NO_QUERY) as TObject);
   const read = route.body ? createBodyReader(route) : undefined;
@@ -87,6 +87,7 @@ function createJsonHandler(
     checkPath(params, route.errors);
     const exchange: Exchange = {
       clients,
+      sealer,
       authenticator,
       configuration,
       call: request.call ?? anonymousCall(request, reply),

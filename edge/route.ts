@@ -26,7 +26,10 @@ export const TAGS = {
   Files: 'The workspace of a session or an assistant.',
   Deployments: 'Ways to start sessions of an agent from outside, such as a webhook.',
   Environments: 'The sandbox, network and variables of the commands of agents.',
+  'MCP servers': 'Remote servers whose reviewed tools agents can use.',
+  Skills: 'Instructions and files that administrators publish for agents.',
   Sandboxes: 'The sandboxes in which commands run.',
+  Vaults: 'Credentials for MCP servers, hosts and model providers, whose secrets no response contains.',
   Authentication: 'Logins and personal access tokens.',
   Users: 'The users of the service.',
   Audit: 'The record of changes, decisions and refused requests.',
@@ -85,6 +88,7 @@ export interface JsonRoute<Query extends TObject = TObject, Body extends TSchema
 /** A validated request. */
 export interface Exchange<Query = unknown, Body = unknown> {
   clients: Clients;
+  sealer: EdgeContext['sealer'];
   authenticator: Authenticator;
   configuration: EdgeContext['configuration'];
   /** Caller, signal and trace for calls on behalf of this request. Without a caller on routes with access `open`. */
@@ -144,6 +148,8 @@ export type RawHandler = (request: FastifyRequest, reply: FastifyReply) => Promi
 /** Everything that routes use. */
 export interface RouteContext extends EdgeContext {
   authenticator: Authenticator;
+  /** The origin of SERVICE_PUBLIC_URL. Default: the listening origin. */
+  publicOrigin: () => string;
   liveStreams: LiveStreams;
   /** Aborts when the process stops. */
   draining: AbortSignal;

@@ -6,6 +6,7 @@ import { agentRoutes } from './routes/agents.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { connectionRoutes } from './routes/auth/connections.ts';
 import { loginRoutes } from './routes/auth/login.ts';
 import { loginSessionRoutes } from './routes/auth/session.ts';
 import { tokenRoutes } from './routes/auth/tokens.ts';
@@ -15,23 +16,33 @@ import { deploymentRoutes } from './routes/deployments.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventRoutes } from './routes/events.ts';
 import { exportRoutes } from './routes/export.ts';
+import { extensionRoutes } from './routes/extensions.ts';
 import { archiveRoutes } from './routes/files/archive.ts';
 import { contentRoutes } from './routes/files/content.ts';
 import { putContentRoutes } from './routes/files/put-content.ts';
 import { fileRoutes } from './routes/files/tree.ts';
 import { uploadRoutes } from './routes/files/upload.ts';
 import { forkRoutes } from './routes/forks.ts';
+import { mcpServerRoutes } from './routes/mcp-servers.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { partRoutes } from './routes/parts.ts';
 import { probeRoutes } from './routes/probes.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
+import { sessionExtensionRoutes } from './routes/session-extensions.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { skillPublishRoutes } from './routes/skills/publish.ts';
+import { skillRoutes } from './routes/skills/skills.ts';
+import { skillVersionRoutes } from './routes/skills/versions.ts';
 import { streamRoutes } from './routes/stream.ts';
 import { toolCallRoutes } from './routes/tool-calls.ts';
 import { triggerRoutes } from './routes/trigger.ts';
 import { turnRoutes } from './routes/turns.ts';
 import { uploadsRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
+import { vaultAssignmentRoutes } from './routes/vaults/assignments.ts';
+import { credentialRoutes } from './routes/vaults/credentials.ts';
+import { vaultRotationRoutes } from './routes/vaults/rotation.ts';
+import { vaultRoutes } from './routes/vaults/vaults.ts';
 
 /** Every operation of the API, in the order of the reference. */
 export const ROUTES: readonly Route[] = [
@@ -40,6 +51,7 @@ export const ROUTES: readonly Route[] = [
   ...assistantRoutes,
   ...conversationRoutes,
   ...sessionRoutes,
+  ...sessionExtensionRoutes,
   ...messageRoutes,
   ...turnRoutes,
   ...approvalRoutes,
@@ -48,10 +60,20 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...fileRoutes,
   ...deploymentRoutes,
+  ...extensionRoutes,
   ...environmentRoutes,
+  ...mcpServerRoutes,
+  ...skillPublishRoutes,
+  ...skillRoutes,
+  ...skillVersionRoutes,
   ...sandboxRoutes,
+  ...vaultRoutes,
+  ...credentialRoutes,
+  ...vaultAssignmentRoutes,
+  ...vaultRotationRoutes,
   ...loginSessionRoutes,
   ...tokenRoutes,
+  ...connectionRoutes,
   ...userRoutes,
   ...auditRoutes,
   ...configurationRoutes,

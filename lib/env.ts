@@ -12,6 +12,7 @@ import {
 } from './env/endpoints.ts';
 import { describeRange, type Range, wholeNumber } from './env/numbers.ts';
 import { PAIRS, parsePairs } from './env/pairs.ts';
+import { parseSocket, SOCKET } from './env/socket.ts';
 
 /**
  * Settings come from environment variables and are declared once per module. Reading them returns all values or
@@ -122,6 +123,10 @@ export const setting = {
       parseAddresses,
       { optional: true },
     ),
+
+  /** The path of a unix socket. */
+  optionalSocket: (variable: string, about: string): Setting<string | undefined> =>
+    make<string | undefined>(variable, SOCKET, { about }, parseSocket, { optional: true }),
 
   port: (variable: string, common: Description<number>) =>
     make(variable, 'a port number from 0 (any free one) to 65535', common, (text) =>

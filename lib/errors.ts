@@ -53,6 +53,12 @@ export const ERRORS = {
     'client',
     'The cursor belongs to another list, other filters or another caller, or lies beyond the end.',
   ),
+  SKILL_INVALID: kind(
+    400,
+    'request',
+    'client',
+    'The archive is no valid skill. The pointer of the detail is the path in the archive; empty for the whole archive.',
+  ),
   UNAUTHENTICATED: kind(401, 'auth', 'client', 'The request has no valid credentials.'),
   TOKEN_EXPIRED: kind(401, 'auth', 'client', 'The token has expired. Get a new one.'),
   DEPLOYMENT_UNAUTHORIZED: kind(
@@ -70,6 +76,12 @@ export const ERRORS = {
     'The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden.',
   ),
   LOGIN_FAILED: kind(403, 'auth', 'client', 'The login failed. Start it again.'),
+  CONNECTION_REFUSED: kind(
+    403,
+    'auth',
+    'client',
+    'The authorization was refused, or its answer is not that of an attempt of this user and browser. Begin it again.',
+  ),
   CSRF_REJECTED: kind(403, 'auth', 'client', 'The request comes from another web site.'),
   HOST_NOT_ALLOWED: kind(
     403,
@@ -128,6 +140,18 @@ export const ERRORS = {
     'The token does not exist or the caller has no access to it.',
   ),
   USER_NOT_FOUND: kind(404, 'request', 'client', 'The user does not exist.'),
+  VAULT_NOT_FOUND: kind(404, 'request', 'client', 'The vault does not exist.'),
+  CREDENTIAL_NOT_FOUND: kind(404, 'request', 'client', 'The vault has no such credential.'),
+  CONNECTION_NOT_FOUND: kind(404, 'request', 'client', 'You have no such connection.'),
+  ROTATION_NOT_FOUND: kind(404, 'request', 'client', 'The rotation does not exist.'),
+  MCP_SERVER_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The MCP server does not exist, or you cannot add it.',
+  ),
+  SKILL_NOT_FOUND: kind(404, 'request', 'client', 'The skill does not exist.'),
+  SKILL_VERSION_NOT_FOUND: kind(404, 'request', 'client', 'The skill has no such version.'),
   METHOD_NOT_ALLOWED: kind(
     405,
     'request',
@@ -172,6 +196,24 @@ export const ERRORS = {
   LOGIN_NOT_AVAILABLE: kind(409, 'state', 'operator', 'Local mode has no login.'),
   NAME_TAKEN: kind(409, 'state', 'client', 'Another resource already has this name.'),
   RESOURCE_IN_USE: kind(409, 'state', 'client', 'Another resource still uses this one.'),
+  CATALOGUE_CHANGED: kind(
+    409,
+    'state',
+    'client',
+    'The MCP server has another catalogue than the reviewed one. Review the catalogue that was seen last.',
+  ),
+  CATALOGUE_UNREVIEWED: kind(
+    409,
+    'state',
+    'client',
+    'The catalogue of the MCP server has not been reviewed, or not been seen.',
+  ),
+  OAUTH_CLIENT_REQUIRED: kind(
+    409,
+    'state',
+    'operator',
+    'The authorization server needs a client that an administrator registers there and sets for the MCP server.',
+  ),
   ENVIRONMENT_DISABLED: kind(409, 'state', 'operator', 'The environment is disabled.'),
   AGENT_NOT_RUNNABLE: kind(409, 'state', 'operator', 'The agent or assistant is disabled.'),
   DEPLOYMENT_CANNOT_START: kind(
@@ -247,6 +289,12 @@ export const ERRORS = {
     'Too many requests. Wait for the time in Retry-After.',
     RETRYABLE,
   ),
+  MCP_SERVER_UNREACHABLE: kind(
+    502,
+    'dependency',
+    'client',
+    'The MCP server or its authorization server cannot be reached, or its answer is not valid.',
+  ),
   DEPENDENCY_UNAVAILABLE: kind(
     503,
     'dependency',
@@ -266,6 +314,13 @@ export const ERRORS = {
     'dependency',
     'operator',
     'One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.',
+    RETRYABLE,
+  ),
+  VAULT_SEALED: kind(
+    503,
+    'dependency',
+    'operator',
+    'The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.',
     RETRYABLE,
   ),
   DEADLINE_EXCEEDED: kind(

@@ -27,12 +27,14 @@ export const EVENT_TYPES = [
   'agent.thinking',
   'agent.message_delta',
   'agent.message_discarded',
+  'agent.tools_offered',
   'agent.tool_use',
   'agent.tool_dispatched',
   'agent.tool_progress',
   'agent.tool_result',
   'approval.requested',
   'approval.decided',
+  'credential.used',
   'files.uploaded',
   'file.created',
   'file.modified',
@@ -56,9 +58,22 @@ export function isRunnerEvent(type: string): boolean {
 }
 
 /** The kinds of actions that a blocked turn waits for. With several, the first one of this list is shown. */
-export const ACTION_KINDS = ['outcome_unknown', 'input', 'tool_result', 'tool_approval'] as const;
+export const ACTION_KINDS = [
+  'outcome_unknown',
+  'authorization',
+  'input',
+  'tool_result',
+  'tool_approval',
+] as const;
 export type ActionKind = (typeof ACTION_KINDS)[number];
 
 /** How a call that the service does not run is answered: by a person (`input`) or by the client (`tool_result`). */
 export const CLIENT_CALL_KINDS = ['input', 'tool_result'] as const satisfies readonly ActionKind[];
 export type ClientCallKind = (typeof CLIENT_CALL_KINDS)[number];
+
+/**
+ * Why a call needs a decision of a person: permission (`tool`), a cut off call (`outcome_unknown`), a missing credential
+ * (`authorization`), or a server that asks for input (`input`).
+ */
+export const APPROVAL_KINDS = ['tool', 'outcome_unknown', 'authorization', 'input'] as const;
+export type ApprovalKind = (typeof APPROVAL_KINDS)[number];

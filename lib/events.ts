@@ -1,11 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { ACTION_KINDS, CLIENT_CALL_KINDS, type EventType } from './event-types.ts';
+import { ACTION_KINDS, APPROVAL_KINDS, CLIENT_CALL_KINDS, type EventType } from './event-types.ts';
 
 /**
  * The event table: every event type of a session's journal and the schema of its `data`. The edge describes its
  * responses with it, sessions writes events by it, and followers read by it. A type is never removed and a member of
- * `data` never changes its meaning. New optional members may be added. The type `credential.used`, some sources and actors
- * and the approval kind `input` were removed once: the service has never written them.
+ * `data` never changes its meaning. New optional members may be added. Some sources and actors
+ * were removed once: the service has never written them.
  */
 
 const text = Type.String();
@@ -33,7 +33,7 @@ const part = <Name extends string, Members extends Record<string, TSchema>>(
     { title },
   );
 
-/** The bytes of a user's images and files are stored outside of the journal. */
+/** The bytes of images and files are stored outside of the journal. */
 const STORED = {
   media_type: Type.String({ description: 'For example image/png.' }),
   name: optional(Type.String({ description: 'The file name.' })),
@@ -57,7 +57,10 @@ export const MessagePart = Type.Union(
       sha256: optional(STORED.sha256),
       size: optional(STORED.size),
       data: optional(
-        Type.String({ description: 'Only of a file that a model has made: the bytes as Base64, or a URL.' }),
+        Type.String({
+          description:
+            'Only of a file that a model has made: its URL elsewhere, or in answers of older releases the bytes as Base64.',
+        }),
       ),
       mediaType: optional(Type.String({ description: 'Only with `data`.' })),
     }),
@@ -105,6 +108,51 @@ export const StopReason = Type.Object(
   { title: 'StopReason', description: 'Why a session is idle.' },
 );
 export type StopReason = Static<typeof StopReason>;
+
+/** What a person needs to know to decide an approval of kind `authorization` or `input`. It contains no secret. */
+export const ApprovalDetails = Type.Object(
+  {
+    mcp_server_id: Type.String({ description: 'mcp_…: the server of the call.' }),
+    name: Type.String({ description: 'The name of the server.' }),
+    host: optional(Type.String({ description: 'Only for `authorization`: the host of the server.' })),
+    reason: optional(
+      Type.String({
+        description:
+          'Only for `authorization`: why there is no credential, for example `not_connected`, `expired`, `refused` or ' +
+          '`unavailable`.',
+      }),
+    ),
+    who: optional(
+      Type.Enum(['you', 'administrator'], {
+        description: 'Only for `authorization`: who can provide the credential.',
+      }),
+    ),
+    scopes: optional(
+      Type.Array(text, { description: 'Only for the reason `scope`: the scopes that the server demands.' }),
+    ),
+    message: optional(Type.String({ description: 'Only for `input`: the text of the server.' })),
+    form: optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description: 'Only for `input`: the form as a flat JSON Schema object, as `ask_user` has it.',
+        },
+      ),
+    ),
+    url: optional(
+      Type.String({ description: 'Only for `input`: the link that the user opens, instead of a form.' }),
+    ),
+  },
+  {
+    title: 'ApprovalDetails',
+    description:
+      'The server of an approval of kind `authorization` or `input`, and what it needs. Message, form and link are content ' +
+      'of the server.',
+  },
+);
+
+export type ApprovalDetails = Static<typeof ApprovalDetails>;
 
 const Attempt = { turn_id: text, attempt: count, fence: count };
 
@@ -184,12 +232,28 @@ export const EVENT_DATA = {
       }),
     ),
   }),
+  'agent.tools_offered': data({
+    /** Of the definitions as the model sees them, as a JSON array. */
+    sha256: text,
+    /** The tools of MCP servers that this turn can use. */
+    tools: Type.Array(
+      data({
+        name: text,
+        /** The name of the server. */
+        server: text,
+        /** The number of the review that offers the tool. */
+        review: count,
+      }),
+    ),
+  }),
   'agent.tool_dispatched': data({ tool_use_id: text, attempt: count, fence: count }),
   'agent.tool_progress': data({ tool_use_id: text, output_delta: text }),
   'agent.tool_result': data({
     tool_use_id: text,
     output: json,
     is_error: Type.Boolean(),
+    /** The name of the MCP server that sent the output, which is text of a third party. Absent for other tools. */
+    mcp_server: optional(text),
     duration_ms: count,
     /** The input of the call, if the approver edited it. */
     edited_input: optional(json),
@@ -202,13 +266,23 @@ export const EVENT_DATA = {
   }),
   'approval.requested': data({
     approval_id: text,
-    kind: Type.Enum(['tool', 'outcome_unknown']),
+    kind: Type.Enum([...APPROVAL_KINDS]),
     tool_use_id: optional(text),
+    /** The calls that share the approval, if there are several. `tool_use_id` is the first one. */
+    tool_use_ids: optional(Type.Array(text)),
     tool_name: optional(text),
     input_sha256: optional(text),
+    details: optional(ApprovalDetails),
     expires_at: time,
   }),
   'approval.decided': data({ approval_id: text, decision: text, by: text, reason: optional(text) }),
+  'credential.used': data({
+    credential_id: Type.String({ description: 'crd_…' }),
+    host: Type.String({
+      description:
+        'The host that receives the credential, with its port if that is not 443. For a model key, the provider.',
+    }),
+  }),
   'files.uploaded': data({
     workspace_version: count,
     file_count: count,

@@ -6,6 +6,8 @@ export type IdPrefix =
   | 'agt'
   | 'ast'
   | 'env'
+  | 'mcp'
+  | 'skl'
   | 'ses'
   | 'trn'
   | 'evt'
@@ -21,12 +23,18 @@ export type IdPrefix =
   | 'tok'
   | 'lgn'
   | 'req'
-  | 'rnr';
+  | 'rnr'
+  | 'vlt'
+  | 'crd'
+  | 'rot'
+  | 'att';
 
 /** Generates an id. The ids of one process sort in the order of their generation. */
 export type Ids = (prefix: IdPrefix) => string;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** Two characters for each number of ten bits. */
+const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
 const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 10;
 const POOL_BYTES = 4096;
@@ -119,16 +127,14 @@ function encodeTime(time: number): string {
 
 /** 80 bits as 16 characters, five bytes to eight characters at a time. */
 function encodeRandom(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < RANDOM_BYTES; i += 5) {
-    const [a = 0, b = 0, c = 0, d = 0, e = 0] = bytes.subarray(i, i + 5);
-    const high = a * 4096 + b * 16 + (c >> 4);
-    const low = (c & 15) * 65536 + d * 256 + e;
-    for (const part of [high, low]) {
-      text += `${ALPHABET[part >> 15]}${ALPHABET[(part >> 10) & 31]}${ALPHABET[(part >> 5) & 31]}${ALPHABET[part & 31]}`;
-    }
-  }
-  return text;
+  return encodeFiveBytes(bytes, 0) + encodeFiveBytes(bytes, 5);
+}
+
+function encodeFiveBytes(bytes: Uint8Array, start: number): string {
+  const byte = (offset: number) => bytes[start + offset] ?? 0;
+  const high = byte(0) * 4096 + byte(1) * 16 + (byte(2) >> 4);
+  const low = (byte(2) & 15) * 65536 + byte(3) * 256 + byte(4);
+  return `${PAIRS[high >> 10]}${PAIRS[high & 1023]}${PAIRS[low >> 10]}${PAIRS[low & 1023]}`;
 }
 
 function increment(bytes: Uint8Array): void {

@@ -57,3 +57,13 @@ export const fileMaxBytes = setting.integer(
       'files and runner.',
   },
 );
+
+export const mcpMaxTools = setting.integer(
+  'SERVICE_MCP_MAX_TOOLS',
+  { min: 1, max: 10_000 },
+  {
+    fallback: 256,
+    about:
+      'Limit for the number of tools that the MCP servers of one agent offer to its model. The same in agents and runner.',
+  },
+);

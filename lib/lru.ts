@@ -13,13 +13,16 @@ interface Entry<Key, Value> {
  */
 export class LruCache<Key, Value> {
   readonly #maxEntries: number;
+  readonly #onEvict: ((value: Value) => void) | undefined;
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   #newest: Entry<Key, Value> | undefined;
   #oldest: Entry<Key, Value> | undefined;
 
-  constructor(maxEntries: number) {
+  /** `onEvict` is called with the value of an evicted entry, not with a deleted or replaced one. */
+  constructor(maxEntries: number, onEvict?: (value: Value) => void) {
     if (!(maxEntries >= 1)) throw new RangeError(`an LRU cache cannot have ${maxEntries} entries`);
     this.#maxEntries = maxEntries;
+    this.#onEvict = onEvict;
   }
 
   get size(): number {
@@ -50,10 +53,15 @@ export class LruCache<Key, Value> {
       this.#use(present);
       return;
     }
-    if (this.#oldest && this.#entries.size >= this.#maxEntries) this.delete(this.#oldest.key);
+    if (this.#oldest && this.#entries.size >= this.#maxEntries) this.#evict(this.#oldest);
     const entry: Entry<Key, Value> = { key, value, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#append(entry);
+  }
+
+  /** Does not count as use. */
+  values(): Value[] {
+    return Array.from(this.#entries.values(), ({ value }) => value);
   }
 
   delete(key: Key): boolean {
@@ -68,6 +76,11 @@ export class LruCache<Key, Value> {
     this.#entries.clear();
     this.#newest = undefined;
     this.#oldest = undefined;
+  }
+
+  #evict({ key, value }: Entry<Key, Value>): void {
+    this.delete(key);
+    this.#onEvict?.(value);
   }
 
   #use(entry: Entry<Key, Value>): void {

@@ -36,3 +36,10 @@ function nameProblem(name: string): string | undefined {
 
 /** The last part of a path. */
 export const baseNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** All directories above a path, the outermost first. */
+export function ancestorsOf(path: string): string[] {
+  const found: string[] = [];
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) found.push(path.slice(0, at));
+  return found;
+}

@@ -2,40 +2,58 @@ import type { Clock } from './clock.ts';
 
 interface PeriodicTaskOptions {
   clock: Clock;
-  /** The delay before the first run and from the end of a run to the start of the next. */
+  /** The delay from the end of a run to the start of the next. */
   everyMs: number;
+  /** The delay before the first run. Default: `everyMs`. */
+  firstAfterMs?: number;
   /** The signal aborts when the task is stopped. */
   work: (signal: AbortSignal) => Promise<void>;
   /** Called for the first failure after a success, so once per outage. */
   onFailure: (error: unknown) => void;
 }
 
-/** Runs `work` periodically. Runs never overlap. `stop` resolves when the current run has ended. */
-export function startPeriodicTask({ clock, everyMs, work, onFailure }: PeriodicTaskOptions) {
+export interface PeriodicTask {
+  /** Starts a run now, or another run after the current one. */
+  request(): void;
+  /** Resolves when the current run has ended. */
+  stop(): Promise<void>;
+}
+
+/** Runs `work` periodically and on request. Runs never overlap. */
+export function startPeriodicTask(options: PeriodicTaskOptions): PeriodicTask {
+  const { clock, everyMs, firstAfterMs = everyMs, work, onFailure } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  let failing = false;
-  let running: Promise<void> = Promise.resolve();
-  let cancel = clock.after(everyMs, start);
+  let isRequested = false;
+  let isFailing = false;
+  let running: Promise<void> | undefined;
+  let cancel = clock.after(firstAfterMs, request);
 
-  function start(): void {
+  function request(): void {
+    isRequested = true;
+    if (signal.aborted || running) return;
+    cancel();
     running = runOnce().finally(() => {
-      if (!signal.aborted) cancel = clock.after(everyMs, start);
+      running = undefined;
+      if (isRequested) request();
+      else if (!signal.aborted) cancel = clock.after(everyMs, request);
     });
   }
 
   async function runOnce(): Promise<void> {
+    isRequested = false;
     try {
       await work(signal);
-      failing = false;
+      isFailing = false;
     } catch (error) {
-      if (!failing && !signal.aborted) onFailure(error);
-      failing = true;
+      if (!isFailing && !signal.aborted) onFailure(error);
+      isFailing = true;
     }
   }
 
   return {
-    async stop(): Promise<void> {
+    request,
+    async stop() {
       stopping.abort();
       cancel();
       await running;

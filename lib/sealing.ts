@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
+import { decrypt, encrypt, KEY_BYTES } from './aead.ts';
 
 /**
  * Encrypts small secrets before they are stored in the database. A sealed text has the form
@@ -21,16 +22,18 @@ export interface SealingKeySource {
   create(): Promise<string>;
 }
 
-interface Key {
+interface DerivedKey {
+  /** The first 8 hexadecimal digits of the SHA-256 of the configured key. */
   id: string;
   bytes: Uint8Array;
 }
 
+/** Secrets of the database are sealed with a key that is not configured. */
+export class SealingKeyProblem extends Error {
+  override readonly name = 'SealingKeyProblem';
+}
+
 const VERSION = 'v1';
-const CIPHER = 'aes-256-gcm';
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const MIN_CHARACTERS = 32;
 
 /**
@@ -38,34 +41,24 @@ const MIN_CHARACTERS = 32;
  * The first key seals and every key opens. To rotate keys, add the new key at the front.
  */
 export function createSealer(keys: string): Sealer {
-  const known = keys.split(',').map((text, index) => keyOf(text.trim(), index + 1));
+  const known = deriveKeys(keys, 'agent-hosting-service sealing v1');
   const byId = new Map(known.map((key) => [key.id, key]));
   const [sealing] = known;
-  if (!sealing) throw new Error('SERVICE_SEALING_KEY contains no key');
 
   return {
     keyIds: known.map(({ id }) => id),
 
     seal(plaintext, context) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, sealing.bytes, nonce, { authTagLength: TAG_BYTES });
-      cipher.setAAD(associated(sealing.id, context));
-      const sealed = [nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()];
-      return `${VERSION}.${sealing.id}.${Buffer.concat(sealed).toString('base64url')}`;
+      const box = encrypt(sealing.bytes, Buffer.from(plaintext), associated(sealing.id, context));
+      return `${VERSION}.${sealing.id}.${box.toString('base64url')}`;
     },
 
     open(sealed, context) {
       const { id, bytes } = parse(sealed);
       const key = byId.get(id);
       if (!key) throw new Error(`SERVICE_SEALING_KEY does not contain the key ${id} of a sealed text`);
-      const nonce = bytes.subarray(0, NONCE_BYTES);
-      const tag = bytes.subarray(bytes.length - TAG_BYTES);
-      const decipher = createDecipheriv(CIPHER, key.bytes, nonce, { authTagLength: TAG_BYTES });
-      decipher.setAAD(associated(id, context));
-      decipher.setAuthTag(tag);
-      const opened = decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES));
       try {
-        return Buffer.concat([opened, decipher.final()]).toString('utf8');
+        return decrypt(key.bytes, bytes, associated(id, context)).toString('utf8');
       } catch {
         throw new Error(`a sealed text is damaged or does not belong to ${context}`);
       }
@@ -78,7 +71,22 @@ export function keyIdOf(sealed: string): string {
   return parse(sealed).id;
 }
 
-function keyOf(text: string, position: number): Key {
+/**
+ * Returns one key per key of SERVICE_SEALING_KEY, in their order. Keys of different purposes are independent and have the
+ * same ids. Throws for a key of less than 32 characters.
+ */
+export function deriveKeys(keys: string, purpose: string): [DerivedKey, ...DerivedKey[]] {
+  const [first = '', ...others] = keys.split(',').map((text) => text.trim());
+  return [deriveKey(first, 1, purpose), ...others.map((text, index) => deriveKey(text, index + 2, purpose))];
+}
+
+/** Returns the problem of a missing key. `configured` are the ids of the present keys. */
+export function missingSealingKey(keyId: string, configured: readonly string[]): SealingKeyProblem {
+  const found = configured.length === 0 ? 'no key is configured' : `configured: ${configured.join(', ')}`;
+  return new SealingKeyProblem(`the key ${keyId}, with which the database was sealed, is missing (${found})`);
+}
+
+function deriveKey(text: string, position: number, purpose: string): DerivedKey {
   if (text.length < MIN_CHARACTERS) {
     throw new Error(
       `SERVICE_SEALING_KEY: key ${position} has ${text.length} characters, expected at least ${MIN_CHARACTERS}`,
@@ -86,7 +94,7 @@ function keyOf(text: string, position: number): Key {
   }
   return {
     id: createHash('sha256').update(text).digest('hex').slice(0, 8),
-    bytes: new Uint8Array(hkdfSync('sha256', text, '', 'agent-hosting-service sealing v1', KEY_BYTES)),
+    bytes: new Uint8Array(hkdfSync('sha256', text, '', purpose, KEY_BYTES)),
   };
 }
 
@@ -94,12 +102,12 @@ function parse(sealed: string): { id: string; bytes: Buffer } {
   const [version, id = '', text = '', ...rest] = sealed.split('.');
   if (version !== VERSION || rest.length > 0) throw new Error('a sealed text has an unknown format');
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) {
+  if (bytes.toString('base64url') !== text) {
     throw new Error('a sealed text is damaged');
   }
   return { id, bytes };
 }
 
-function associated(id: string, context: string): Buffer {
-  return Buffer.from(`${VERSION}.${id}.${context}`);
+function associated(id: string, context: string): string {
+  return `${VERSION}.${id}.${context}`;
 }

@@ -65,6 +65,22 @@ export const TOOLS = {
     permission: 'allow',
     about: 'Finds the lines of the text files of the workspace that match a regular expression.',
   },
+  load_skill: {
+    effect: 'read',
+    permission: 'allow',
+    about: 'Reads the instructions of a skill, or another file of it. Offered to agents with skills.',
+  },
+  mcp_list_resources: {
+    effect: 'read',
+    permission: 'ask',
+    about:
+      'Lists the resources of an MCP server: their URIs, names and types, and templates of further URIs.',
+  },
+  mcp_read_resource: {
+    effect: 'read',
+    permission: 'ask',
+    about: 'Reads a resource of an MCP server by its URI. Images and other files are stored in .outputs/.',
+  },
   ask_user: {
     effect: 'read',
     permission: 'allow',
@@ -78,6 +94,9 @@ export type ToolName = keyof typeof TOOLS;
 
 /** The tool whose calls a person answers. */
 export const ASK_USER = 'ask_user' satisfies ToolName;
+
+/** The tools that read resources of MCP servers. Only turns with such servers have them. */
+export const RESOURCE_TOOLS = ['mcp_list_resources', 'mcp_read_resource'] as const satisfies ToolName[];
 
 export function isToolName(name: string): name is ToolName {
   return Object.hasOwn(TOOLS, name);

@@ -1,5 +1,5 @@
 /**
- * Generates proto/gen from the contracts in proto/ahs, proto/google and proto/grpc. Works offline.
+ * Generates proto/gen from the contracts in proto/ahs, proto/google, proto/grpc and proto/kubernetes. Works offline.
  *
  *   node scripts/gen.ts           writes changed files and removes obsolete ones
  *   node scripts/gen.ts --check   changes nothing and fails when a file is out of date

@@ -7,6 +7,9 @@ export const API_BASE = '/api/v1';
 
 /** Longer than any wait inside the service, so that a request fails visibly instead of hanging. */
 const RESPONSE_TIMEOUT_MS = 30_000;
+/** Requests for which the service connects to another server. A probe takes up to 45 seconds. */
+const REMOTE_TIMEOUT_MS = 60_000;
+const REMOTE = /\/(probe|test)$/;
 
 client.setConfig({ baseUrl: API_BASE, credentials: 'same-origin', fetch: fetchUnlessUnchanged });
 
@@ -38,7 +41,8 @@ async function fetchUnlessUnchanged(input: string | URL | Request): Promise<Resp
 /** The timeout ends when the response headers arrive. A response body (a large file) has no time limit. */
 async function fetchWithTimeout(request: Request): Promise<Response> {
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(new DOMException('', 'TimeoutError')), RESPONSE_TIMEOUT_MS);
+  const limitMs = REMOTE.test(new URL(request.url).pathname) ? REMOTE_TIMEOUT_MS : RESPONSE_TIMEOUT_MS;
+  const timer = setTimeout(() => timeout.abort(new DOMException('', 'TimeoutError')), limitMs);
   try {
     return await fetch(request, { signal: AbortSignal.any([request.signal, timeout.signal]) });
   } finally {

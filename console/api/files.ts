@@ -17,18 +17,13 @@ import {
   moveAssistantFile,
   moveSessionFile,
 } from '../gen/index.ts';
+import { type ByteRange, rangeOptions, unwrapBlob } from './byte-range.ts';
 import { API_BASE, unwrapData, unwrapPage } from './client.ts';
 
 /** The workspace of a session or of an assistant. */
 export interface WorkspaceRef {
   kind: 'session' | 'assistant';
   id: string;
-}
-
-/** A range of a file, in bytes. */
-export interface ByteRange {
-  first: number;
-  length: number;
 }
 
 /** Maximum size of one content response, in bytes. */
@@ -93,19 +88,13 @@ export const files = {
       staleTime: Number.POSITIVE_INFINITY,
     }),
   /** Reads `length` bytes of a file from offset `first`, or fewer at the end of the file. */
-  async readRange(
-    workspace: WorkspaceRef,
-    path: string,
-    range: ByteRange,
-    signal: AbortSignal,
-  ): Promise<Blob> {
-    const { first, length } = range;
-    const headers = { Range: `bytes=${first}-${first + length - 1}` };
-    const options = { query: { path }, headers, parseAs: 'blob' as const, signal };
-    const { data, ...result } = await (isSession(workspace)
-      ? getSessionFileContent({ ...sessionPath(workspace), ...options })
-      : getAssistantFileContent({ ...assistantPath(workspace), ...options }));
-    return unwrapData(Promise.resolve({ ...result, data: data && { data } }));
+  readRange(workspace: WorkspaceRef, path: string, range: ByteRange, signal: AbortSignal): Promise<Blob> {
+    const options = { query: { path }, ...rangeOptions(range), signal };
+    return unwrapBlob(
+      isSession(workspace)
+        ? getSessionFileContent({ ...sessionPath(workspace), ...options })
+        : getAssistantFileContent({ ...assistantPath(workspace), ...options }),
+    );
   },
   /** Fails with NAME_TAKEN when the target exists and `body` does not allow overwriting. */
   move: (workspace: WorkspaceRef, body: MoveSessionFileData['body']) =>

@@ -4,22 +4,28 @@ import { ApiError } from './client.ts';
 interface UploadRequest {
   method: 'POST' | 'PUT';
   url: string;
-  /** The content type of a file is `application/octet-stream`, because the URL names the media type. */
   body: File | FormData;
+  /** By default the content type of a file is `application/octet-stream`, because the URL names the media type. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+interface UploadResponse<Data> {
+  status: number;
+  data: Data;
 }
 
 /**
- * Sends a request and returns the `data` of its response. `onProgress` receives the fraction that has been sent, from 0 to
- * 1. Rejects with an ApiError or an AbortError.
+ * Sends a request and returns the status and the `data` of its response. `onProgress` receives the fraction that has been
+ * sent, from 0 to 1. Rejects with an ApiError or an AbortError.
  *
  * It uses XMLHttpRequest because fetch does not report upload progress.
  */
 export function sendRequest<Data>(
-  { method, url, body }: UploadRequest,
+  { method, url, body, headers = {} }: UploadRequest,
   onProgress: (fraction: number) => void,
   signal: AbortSignal,
-): Promise<Data> {
-  const { promise, resolve, reject } = Promise.withResolvers<Data>();
+): Promise<UploadResponse<Data>> {
+  const { promise, resolve, reject } = Promise.withResolvers<UploadResponse<Data>>();
   const request = new XMLHttpRequest();
   const abort = () => request.abort();
   signal.addEventListener('abort', abort, { once: true });
@@ -28,12 +34,14 @@ export function sendRequest<Data>(
   request.addEventListener('error', () => reject(new ApiError(0, undefined)));
   request.addEventListener('load', () => {
     const response = parse(request.responseText);
-    if (request.status < 300 && response && 'data' in response) resolve(response.data as Data);
-    else reject(new ApiError(request.status, response as Partial<ErrorEnvelope> | undefined));
+    const { status } = request;
+    if (status < 300 && response && 'data' in response) resolve({ status, data: response.data as Data });
+    else reject(new ApiError(status, response as Partial<ErrorEnvelope> | undefined));
   });
   request.addEventListener('loadend', () => signal.removeEventListener('abort', abort));
   request.open(method, url);
-  if (body instanceof File) request.setRequestHeader('Content-Type', 'application/octet-stream');
+  const type = body instanceof File ? { 'Content-Type': 'application/octet-stream' } : {};
+  for (const [name, value] of Object.entries({ ...type, ...headers })) request.setRequestHeader(name, value);
   request.send(body);
   return promise;
 }

@@ -34,9 +34,11 @@ export interface OutgoingMessage {
 
 export interface ApprovalDecision {
   approvalId: string;
-  decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed';
+  decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed' | 'accept' | 'decline' | 'cancel';
   reason?: string | undefined;
   editedInput?: Record<string, unknown> | undefined;
+  /** The content of an accepted form. */
+  content?: Record<string, unknown> | undefined;
 }
 
 /** The result of a call that a client or a person answers. */
@@ -138,7 +140,7 @@ export const sessions = {
   /** Fails with TURN_NOT_QUEUED when the turn has started or ended. */
   removeFromQueue: (sessionId: string, turnId: string) =>
     unwrapData(cancelTurn({ path: { session_id: sessionId, turn_id: turnId } })),
-  decide: (sessionId: string, { approvalId, decision, reason, editedInput }: ApprovalDecision) =>
+  decide: (sessionId: string, { approvalId, decision, reason, editedInput, content }: ApprovalDecision) =>
     unwrapData(
       decideApproval({
         path: { session_id: sessionId, approval_id: approvalId },
@@ -146,6 +148,7 @@ export const sessions = {
           decision,
           ...(reason ? { reason } : {}),
           ...(editedInput ? { edited_input: editedInput } : {}),
+          ...(content ? { content } : {}),
         },
       }),
     ),

@@ -12,10 +12,10 @@ export async function uploadAttachment(
   signal: AbortSignal,
 ): Promise<string> {
   const query = new URLSearchParams({ media_type: mediaTypeOf(file), name: file.name });
-  const { upload_id: uploadId } = await sendRequest<{ upload_id: string }>(
+  const { data } = await sendRequest<{ upload_id: string }>(
     { method: 'POST', url: `${API_BASE}/uploads?${query}`, body: file },
     onProgress,
     signal,
   );
-  return uploadId;
+  return data.upload_id;
 }

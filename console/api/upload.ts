@@ -31,11 +31,13 @@ export async function uploadFiles(
     const path = directory ? `${directory}/${only.name}` : only.name;
     const url = API_BASE + fileRoute(workspace, '/content', path);
     const request = { method: 'PUT', url, body: only.file } as const;
-    return [(await sendRequest<{ entry: FileEntry }>(request, onProgress, signal)).entry];
+    const { data } = await sendRequest<{ entry: FileEntry }>(request, onProgress, signal);
+    return [data.entry];
   }
   const form = new FormData();
   form.append('path', directory);
   for (const { name, file } of files) form.append('files', file, name);
   const request = { method: 'POST', url: API_BASE + fileRoute(workspace), body: form } as const;
-  return (await sendRequest<{ entries: FileEntry[] }>(request, onProgress, signal)).entries;
+  const { data } = await sendRequest<{ entries: FileEntry[] }>(request, onProgress, signal);
+  return data.entries;
 }

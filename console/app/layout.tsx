@@ -11,13 +11,15 @@ import { useGlobalShortcuts } from './global-shortcuts.ts';
 import { LoginPage } from './login.tsx';
 import { NavigationList } from './navigation-list.tsx';
 import { isMac } from './platform.ts';
-import { ShortcutSheet } from './shortcut-sheet.tsx';
 import { useFocusRecovery } from './use-focus-recovery.ts';
 import { useTitleFocus } from './use-title-focus.ts';
 import { UserMenu } from './user-menu.tsx';
 
 const Palette = lazy(async () => ({
   default: (await loadChunk(() => import('./palette.tsx'))).Palette,
+}));
+const ShortcutSheet = lazy(async () => ({
+  default: (await loadChunk(() => import('./shortcut-sheet.tsx'))).ShortcutSheet,
 }));
 /** Loads the palette before it is opened. It is not part of the first load. */
 const preloadPalette = () => void import('./palette.tsx').catch(() => {});
@@ -30,8 +32,8 @@ export function Layout() {
 function Frame() {
   const [shown, setShown] = useState<'palette' | 'sheet'>();
   const [isOpen, setOpen] = useState(false);
-  const [hasSearched, setHasSearched] = useState(false);
-  if (shown === 'palette' && !hasSearched) setHasSearched(true);
+  const [opened, setOpened] = useState<readonly string[]>([]);
+  if (shown && !opened.includes(shown)) setOpened([...opened, shown]);
   const close = () => setShown(undefined);
   useGlobalShortcuts(setShown);
   usePalettePreload();
@@ -88,9 +90,9 @@ function Frame() {
         <Outlet />
       </main>
       <Suspense fallback={null}>
-        {hasSearched && <Palette open={shown === 'palette'} onClose={close} />}
+        {opened.includes('palette') && <Palette open={shown === 'palette'} onClose={close} />}
+        {opened.includes('sheet') && <ShortcutSheet open={shown === 'sheet'} onClose={close} />}
       </Suspense>
-      <ShortcutSheet open={shown === 'sheet'} onClose={close} />
     </div>
   );
 }

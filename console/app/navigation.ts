@@ -1,10 +1,12 @@
 import {
+  BookMarked,
   Bot,
   Boxes,
   House,
   KeyRound,
   type LucideIcon,
   MessagesSquare,
+  Plug,
   ShieldCheck,
   UserRound,
   Webhook,
@@ -18,6 +20,9 @@ export interface NavigationItem {
     | '/agents'
     | '/assistants'
     | '/environments'
+    | '/vaults'
+    | '/mcp-servers'
+    | '/skills'
     | '/tokens'
     | '/administration';
   text: string;
@@ -35,6 +40,9 @@ export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   { to: '/agents', text: 'Agents', icon: Bot, key: 'a' },
   { to: '/assistants', text: 'Assistants', icon: UserRound, key: 'i' },
   { to: '/environments', text: 'Environments', icon: Boxes, key: 'e', visibleTo: 'administrators' },
+  { to: '/vaults', text: 'Vaults', icon: KeyRound, key: 'v', visibleTo: 'administrators' },
+  { to: '/mcp-servers', text: 'MCP servers', icon: Plug, key: 'm', visibleTo: 'administrators' },
+  { to: '/skills', text: 'Skills', icon: BookMarked, key: 'l', visibleTo: 'administrators' },
   { to: '/tokens', text: 'Tokens', icon: KeyRound, key: 'k', visibleTo: 'teams' },
   { to: '/administration', text: 'Administration', icon: ShieldCheck, key: 'd', visibleTo: 'administrators' },
 ];

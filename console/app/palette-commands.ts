@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Bot, type LucideIcon, MessagesSquare, Moon, Sun, Webhook } from 'lucide-react';
+import { Bot, Link2, type LucideIcon, MessagesSquare, Moon, Sun, Webhook } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { agents } from '../api/agents.ts';
 import { sessions } from '../api/sessions.ts';
@@ -65,6 +65,13 @@ export function usePaletteCommands(text: string): { groups: CommandGroup[]; isSe
       text: 'New trigger',
       detail: '',
       run: () => void navigate({ to: '/triggers/new' }),
+    },
+    {
+      id: 'connections',
+      icon: Link2,
+      text: 'Connections',
+      detail: '',
+      run: () => void navigate({ to: '/connections' }),
     },
     { id: 'light', icon: Sun, text: 'Light theme', detail: '', run: () => chooseTheme('light') },
     { id: 'dark', icon: Moon, text: 'Dark theme', detail: '', run: () => chooseTheme('dark') },

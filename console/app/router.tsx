@@ -17,12 +17,14 @@ import { readAdministrationSearch } from '../pages/administration/search.ts';
 import { readAgentSearch } from '../pages/agents/search.ts';
 import { readAssistantSearch } from '../pages/assistants/search.ts';
 import { readEnvironmentSearch } from '../pages/environments/search.ts';
+import { readMcpServerSearch } from '../pages/mcp-servers/search.ts';
 import {
   filtersOf,
   readSessionSearch,
   readSessionsSearch,
   type SessionView,
 } from '../pages/sessions/search.ts';
+import { readSkillSearch } from '../pages/skills/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
 import { NotFound } from '../parts/errors/not-found.tsx';
 import { loadChunk } from '../parts/navigation/load-chunk.ts';
@@ -209,6 +211,7 @@ const assistant = createRoute({
   ),
 });
 
+const loadEnvironmentPages = () => loadChunk(() => import('../pages/environments/pages.ts'));
 const environments = createRoute({
   getParentRoute: under,
   path: '/environments',
@@ -217,18 +220,12 @@ const environments = createRoute({
   loader({ context: { queries }, deps: { q } }) {
     void queries.prefetchInfiniteQuery(environmentsApi.list(q));
   },
-  component: lazyRouteComponent(
-    () => loadChunk(() => import('../pages/environments/environments.tsx')),
-    'EnvironmentsPage',
-  ),
+  component: lazyRouteComponent(loadEnvironmentPages, 'EnvironmentsPage'),
 });
 const newEnvironment = createRoute({
   getParentRoute: under,
   path: '/environments/new',
-  component: lazyRouteComponent(
-    () => loadChunk(() => import('../pages/environments/new.tsx')),
-    'NewEnvironmentPage',
-  ),
+  component: lazyRouteComponent(loadEnvironmentPages, 'NewEnvironmentPage'),
 });
 const environment = createRoute({
   getParentRoute: under,
@@ -237,16 +234,77 @@ const environment = createRoute({
   loader({ context: { queries }, params: { environmentId } }) {
     void queries.prefetchQuery(environmentsApi.detail(environmentId));
   },
-  component: lazyRouteComponent(
-    () => loadChunk(() => import('../pages/environments/environment.tsx')),
-    'EnvironmentPage',
-  ),
+  component: lazyRouteComponent(loadEnvironmentPages, 'EnvironmentPage'),
+});
+
+const loadVaultPages = () => loadChunk(() => import('../pages/vaults/pages.ts'));
+const vaults = createRoute({
+  getParentRoute: under,
+  path: '/vaults',
+  validateSearch: readTextSearch,
+  component: lazyRouteComponent(loadVaultPages, 'VaultsPage'),
+});
+const newVault = createRoute({
+  getParentRoute: under,
+  path: '/vaults/new',
+  component: lazyRouteComponent(loadVaultPages, 'NewVaultPage'),
+});
+const vault = createRoute({
+  getParentRoute: under,
+  path: '/vaults/$vaultId',
+  component: lazyRouteComponent(loadVaultPages, 'VaultPage'),
+});
+
+const loadMcpServerPages = () => loadChunk(() => import('../pages/mcp-servers/pages.ts'));
+const mcpServers = createRoute({
+  getParentRoute: under,
+  path: '/mcp-servers',
+  validateSearch: readTextSearch,
+  component: lazyRouteComponent(loadMcpServerPages, 'McpServersPage'),
+});
+const newMcpServer = createRoute({
+  getParentRoute: under,
+  path: '/mcp-servers/new',
+  component: lazyRouteComponent(loadMcpServerPages, 'NewMcpServerPage'),
+});
+const mcpServer = createRoute({
+  getParentRoute: under,
+  path: '/mcp-servers/$mcpServerId',
+  validateSearch: readMcpServerSearch,
+  component: lazyRouteComponent(loadMcpServerPages, 'McpServerPage'),
+});
+
+const loadSkillPages = () => loadChunk(() => import('../pages/skills/pages.ts'));
+const skills = createRoute({
+  getParentRoute: under,
+  path: '/skills',
+  validateSearch: readTextSearch,
+  component: lazyRouteComponent(loadSkillPages, 'SkillsPage'),
+});
+const newSkill = createRoute({
+  getParentRoute: under,
+  path: '/skills/new',
+  component: lazyRouteComponent(loadSkillPages, 'NewSkillPage'),
+});
+const skill = createRoute({
+  getParentRoute: under,
+  path: '/skills/$skillId',
+  validateSearch: readSkillSearch,
+  component: lazyRouteComponent(loadSkillPages, 'SkillPage'),
 });
 
 const tokens = createRoute({
   getParentRoute: under,
   path: '/tokens',
   component: lazyRouteComponent(() => loadChunk(() => import('../pages/tokens/tokens.tsx')), 'TokensPage'),
+});
+const connections = createRoute({
+  getParentRoute: under,
+  path: '/connections',
+  component: lazyRouteComponent(
+    () => loadChunk(() => import('../pages/connections/connections.tsx')),
+    'ConnectionsPage',
+  ),
 });
 const administration = createRoute({
   getParentRoute: under,
@@ -265,7 +323,10 @@ const routes = root.addChildren([
   ...[agents, newAgent, agent],
   ...[assistants, newAssistant, assistant],
   ...[environments, newEnvironment, environment],
-  ...[tokens, administration],
+  ...[vaults, newVault, vault],
+  ...[mcpServers, newMcpServer, mcpServer],
+  ...[skills, newSkill, skill],
+  ...[tokens, connections, administration],
 ]);
 
 export function openRouter(queries: QueryClient) {

@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { BookOpen, CircleUserRound, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { BookOpen, CircleUserRound, Keyboard, Link2, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { endLogin } from '../api/login.ts';
 import { messageOf } from '../parts/errors/error-state.tsx';
+import { EndedConnections } from '../parts/users/ended-connections.tsx';
 import { useViewer } from '../parts/users/viewer.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
@@ -13,11 +15,12 @@ const THEMES: readonly { theme: Theme; text: string; icon: typeof Sun }[] = [
   { theme: 'dark', text: 'Dark theme', icon: Moon },
 ];
 
-/** Menu with the user's name, the theme, keyboard shortcuts and logout. */
+/** Menu with the user's name, the connections, the theme, keyboard shortcuts and logout. */
 export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const { user, isTeam } = useViewer();
   const theme = useTheme();
   const queries = useQueryClient();
+  const navigate = useNavigate();
   async function logOut() {
     try {
       const { end_session_url: end } = await endLogin();
@@ -37,11 +40,15 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
       <span className="min-w-0 flex-1 truncate" dir="auto" title={name}>
         {name}
       </span>
+      <EndedConnections />
     </button>
   );
   return (
     <div className="border-t border-line p-3">
       <Menu trigger={trigger}>
+        <MenuItem icon={<Link2 />} onSelect={() => void navigate({ to: '/connections' })}>
+          Connections
+        </MenuItem>
         {THEMES.filter((one) => one.theme !== theme).map(({ theme: other, text, icon: Icon }) => (
           <MenuItem key={other} icon={<Icon />} onSelect={() => chooseTheme(other)}>
             {text}

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type ServerSentEventsResult, type TDataShape } from './client/index.js';
-import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateUploadData, CreateUploadErrors, CreateUploadResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetAssistantData, GetAssistantErrors, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionPartData, GetSessionPartErrors, GetSessionPartResponses, GetSessionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, PutAssistantFileContentData, PutAssistantFileContentErrors, PutAssistantFileContentResponses, PutSessionFileContentData, PutSessionFileContentErrors, PutSessionFileContentResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
+import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginConnectionData, BeginConnectionErrors, BeginConnectionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateCredentialData, CreateCredentialErrors, CreateCredentialResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateSkillData, CreateSkillErrors, CreateSkillResponses, CreateSkillVersionData, CreateSkillVersionErrors, CreateSkillVersionResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateUploadData, CreateUploadErrors, CreateUploadResponses, CreateVaultData, CreateVaultErrors, CreateVaultResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteCredentialData, DeleteCredentialErrors, DeleteCredentialResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteMcpServerData, DeleteMcpServerErrors, DeleteMcpServerResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteSkillData, DeleteSkillErrors, DeleteSkillResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DeleteVaultData, DeleteVaultErrors, DeleteVaultResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishConnectionData, FinishConnectionErrors, FinishConnectionResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentExtensionsData, GetAgentExtensionsErrors, GetAgentExtensionsResponses, GetAgentResponses, GetAgentVaultsData, GetAgentVaultsErrors, GetAgentVaultsResponses, GetAssistantData, GetAssistantErrors, GetAssistantExtensionsData, GetAssistantExtensionsErrors, GetAssistantExtensionsResponses, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantVaultsData, GetAssistantVaultsErrors, GetAssistantVaultsResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetClientMetadataData, GetClientMetadataErrors, GetClientMetadataResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetCredentialData, GetCredentialErrors, GetCredentialResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetMcpCatalogueData, GetMcpCatalogueErrors, GetMcpCatalogueResponses, GetMcpServerData, GetMcpServerErrors, GetMcpServerResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionExtensionsData, GetSessionExtensionsErrors, GetSessionExtensionsResponses, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionPartData, GetSessionPartErrors, GetSessionPartResponses, GetSessionResponses, GetSkillData, GetSkillErrors, GetSkillFileContentData, GetSkillFileContentErrors, GetSkillFileContentResponses, GetSkillResponses, GetSkillVersionData, GetSkillVersionErrors, GetSkillVersionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, GetVaultData, GetVaultErrors, GetVaultResponses, GetVaultRotationData, GetVaultRotationErrors, GetVaultRotationResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListCredentialsData, ListCredentialsErrors, ListCredentialsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSkillFilesData, ListSkillFilesErrors, ListSkillFilesResponses, ListSkillsData, ListSkillsErrors, ListSkillsResponses, ListSkillVersionsData, ListSkillVersionsErrors, ListSkillVersionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, ListVaultsData, ListVaultsErrors, ListVaultsResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, ProbeMcpServerData, ProbeMcpServerErrors, ProbeMcpServerResponses, PutAgentExtensionsData, PutAgentExtensionsErrors, PutAgentExtensionsResponses, PutAssistantExtensionsData, PutAssistantExtensionsErrors, PutAssistantExtensionsResponses, PutAssistantFileContentData, PutAssistantFileContentErrors, PutAssistantFileContentResponses, PutSessionFileContentData, PutSessionFileContentErrors, PutSessionFileContentResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, ReviewMcpCatalogueData, ReviewMcpCatalogueErrors, ReviewMcpCatalogueResponses, RotateVaultKeysData, RotateVaultKeysErrors, RotateVaultKeysResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVaultsData, SetAgentVaultsErrors, SetAgentVaultsResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, SetAssistantVaultsData, SetAssistantVaultsErrors, SetAssistantVaultsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TestCredentialData, TestCredentialErrors, TestCredentialResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateCredentialData, UpdateCredentialErrors, UpdateCredentialResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateMcpServerData, UpdateMcpServerErrors, UpdateMcpServerResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UpdateSkillData, UpdateSkillErrors, UpdateSkillResponses, UpdateVaultData, UpdateVaultErrors, UpdateVaultResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -415,6 +415,21 @@ export const setAgentVersion = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
+ * Get the extensions of a session
+ *
+ * Returns the MCP servers and skills of the agent version of the session, and the environment variables that shared vaults give to its sandbox, each with its current state.
+ */
+export const getSessionExtensions = <ThrowOnError extends boolean = false>(options: Options<GetSessionExtensionsData, ThrowOnError>): RequestResult<GetSessionExtensionsResponses, GetSessionExtensionsErrors, ThrowOnError> => (options.client ?? client).get<GetSessionExtensionsResponses, GetSessionExtensionsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/sessions/{session_id}/extensions',
+    ...options
+});
+
+/**
  * List the messages of a session
  *
  * Returns the messages of users and agents, oldest first.
@@ -560,7 +575,7 @@ export const listApprovals = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Decide an approval
  *
- * The turn continues when all of its approvals are decided. Repeating the same decision returns the first one.
+ * The turn continues when all of its approvals are decided. Repeating the same decision returns the first one. Content that does not match the form is refused, and the approval stays open.
  */
 export const decideApproval = <ThrowOnError extends boolean = false>(options: Options<DecideApprovalData, ThrowOnError>): RequestResult<DecideApprovalResponses, DecideApprovalErrors, ThrowOnError> => (options.client ?? client).post<DecideApprovalResponses, DecideApprovalErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -647,7 +662,7 @@ export const listEvents = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Delete a file or directory of a session
  *
- * A directory is deleted with its content.
+ * A directory is deleted with its content. With `If-Match`, a file is deleted only if its ETag matches. A directory has no ETag, so `If-Match` is refused.
  */
 export const deleteSessionFile = <ThrowOnError extends boolean = false>(options: Options<DeleteSessionFileData, ThrowOnError>): RequestResult<DeleteSessionFileResponses, DeleteSessionFileErrors, ThrowOnError> => (options.client ?? client).delete<DeleteSessionFileResponses, DeleteSessionFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -765,7 +780,7 @@ export const listSessionFileChanges = <ThrowOnError extends boolean = false>(opt
 /**
  * Delete a file or directory of an assistant
  *
- * A directory is deleted with its content.
+ * A directory is deleted with its content. With `If-Match`, a file is deleted only if its ETag matches. A directory has no ETag, so `If-Match` is refused.
  */
 export const deleteAssistantFile = <ThrowOnError extends boolean = false>(options: Options<DeleteAssistantFileData, ThrowOnError>): RequestResult<DeleteAssistantFileResponses, DeleteAssistantFileErrors, ThrowOnError> => (options.client ?? client).delete<DeleteAssistantFileResponses, DeleteAssistantFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1024,6 +1039,74 @@ export const listInvocations = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
+ * Get the extensions of an agent
+ *
+ * The ETag is the `revision` of the agent, for `If-Match`.
+ */
+export const getAgentExtensions = <ThrowOnError extends boolean = false>(options: Options<GetAgentExtensionsData, ThrowOnError>): RequestResult<GetAgentExtensionsResponses, GetAgentExtensionsErrors, ThrowOnError> => (options.client ?? client).get<GetAgentExtensionsResponses, GetAgentExtensionsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/agents/{agent_id}/extensions',
+    ...options
+});
+
+/**
+ * Set the extensions of an agent
+ *
+ * Requires manage access. Replaces the MCP servers and skills of the agent. A change creates a new version. With `If-Match`, the request fails if the agent has changed since.
+ */
+export const putAgentExtensions = <ThrowOnError extends boolean = false>(options: Options<PutAgentExtensionsData, ThrowOnError>): RequestResult<PutAgentExtensionsResponses, PutAgentExtensionsErrors, ThrowOnError> => (options.client ?? client).put<PutAgentExtensionsResponses, PutAgentExtensionsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/agents/{agent_id}/extensions',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Get the extensions of an assistant
+ *
+ * The ETag is the `revision` of the assistant, for `If-Match`.
+ */
+export const getAssistantExtensions = <ThrowOnError extends boolean = false>(options: Options<GetAssistantExtensionsData, ThrowOnError>): RequestResult<GetAssistantExtensionsResponses, GetAssistantExtensionsErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantExtensionsResponses, GetAssistantExtensionsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/assistants/{assistant_id}/extensions',
+    ...options
+});
+
+/**
+ * Set the extensions of an assistant
+ *
+ * Requires manage access. Replaces the MCP servers and skills of the assistant. A change creates a new version. With `If-Match`, the request fails if the assistant has changed since.
+ */
+export const putAssistantExtensions = <ThrowOnError extends boolean = false>(options: Options<PutAssistantExtensionsData, ThrowOnError>): RequestResult<PutAssistantExtensionsResponses, PutAssistantExtensionsErrors, ThrowOnError> => (options.client ?? client).put<PutAssistantExtensionsResponses, PutAssistantExtensionsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/assistants/{assistant_id}/extensions',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * List environments
  *
  * Requires an administrator. Returns environments, newest first.
@@ -1122,6 +1205,306 @@ export const listEnvironmentVersions = <ThrowOnError extends boolean = false>(op
 });
 
 /**
+ * List MCP servers
+ *
+ * Requires an administrator. Returns MCP servers, newest first.
+ */
+export const listMcpServers = <ThrowOnError extends boolean = false>(options?: Options<ListMcpServersData, ThrowOnError>): RequestResult<ListMcpServersResponses, ListMcpServersErrors, ThrowOnError> => (options?.client ?? client).get<ListMcpServersResponses, ListMcpServersErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers',
+    ...options
+});
+
+/**
+ * Create an MCP server
+ *
+ * Requires an administrator. `name`, `url` and `transport` never change. Models see the tools after a review.
+ */
+export const createMcpServer = <ThrowOnError extends boolean = false>(options: Options<CreateMcpServerData, ThrowOnError>): RequestResult<CreateMcpServerResponses, CreateMcpServerErrors, ThrowOnError> => (options.client ?? client).post<CreateMcpServerResponses, CreateMcpServerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete an MCP server
+ *
+ * Requires an administrator. Fails with RESOURCE_IN_USE while an agent or an assistant has the server. With `If-Match`, the request fails if the server has changed since.
+ */
+export const deleteMcpServer = <ThrowOnError extends boolean = false>(options: Options<DeleteMcpServerData, ThrowOnError>): RequestResult<DeleteMcpServerResponses, DeleteMcpServerErrors, ThrowOnError> => (options.client ?? client).delete<DeleteMcpServerResponses, DeleteMcpServerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers/{mcp_server_id}',
+    ...options
+});
+
+/**
+ * Get an MCP server
+ *
+ * Requires an administrator. The ETag is its `revision`, for `If-Match`. A probe does not change the revision.
+ */
+export const getMcpServer = <ThrowOnError extends boolean = false>(options: Options<GetMcpServerData, ThrowOnError>): RequestResult<GetMcpServerResponses, GetMcpServerErrors, ThrowOnError> => (options.client ?? client).get<GetMcpServerResponses, GetMcpServerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers/{mcp_server_id}',
+    ...options
+});
+
+/**
+ * Update an MCP server
+ *
+ * Requires an administrator. Omitted members stay unchanged. The tools of a disabled server are not called. With `If-Match`, the request fails if the server has changed since.
+ */
+export const updateMcpServer = <ThrowOnError extends boolean = false>(options: Options<UpdateMcpServerData, ThrowOnError>): RequestResult<UpdateMcpServerResponses, UpdateMcpServerErrors, ThrowOnError> => (options.client ?? client).patch<UpdateMcpServerResponses, UpdateMcpServerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers/{mcp_server_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Probe an MCP server
+ *
+ * Requires an administrator. Connects to the server, reads its catalogue, and compares it with the reviewed one. A server that cannot be reached is a successful response with a `problem`.
+ */
+export const probeMcpServer = <ThrowOnError extends boolean = false>(options: Options<ProbeMcpServerData, ThrowOnError>): RequestResult<ProbeMcpServerResponses, ProbeMcpServerErrors, ThrowOnError> => (options.client ?? client).post<ProbeMcpServerResponses, ProbeMcpServerErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers/{mcp_server_id}/probe',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Get the catalogue of an MCP server
+ *
+ * Requires an administrator. The texts that models see come from the reviewed catalogue.
+ */
+export const getMcpCatalogue = <ThrowOnError extends boolean = false>(options: Options<GetMcpCatalogueData, ThrowOnError>): RequestResult<GetMcpCatalogueResponses, GetMcpCatalogueErrors, ThrowOnError> => (options.client ?? client).get<GetMcpCatalogueResponses, GetMcpCatalogueErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers/{mcp_server_id}/catalogue',
+    ...options
+});
+
+/**
+ * Review the catalogue of an MCP server
+ *
+ * Requires an administrator. Approves the last seen catalogue and decides about each of its tools. With `If-Match`, the request fails if the server has changed since.
+ */
+export const reviewMcpCatalogue = <ThrowOnError extends boolean = false>(options: Options<ReviewMcpCatalogueData, ThrowOnError>): RequestResult<ReviewMcpCatalogueResponses, ReviewMcpCatalogueErrors, ThrowOnError> => (options.client ?? client).put<ReviewMcpCatalogueResponses, ReviewMcpCatalogueErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/mcp-servers/{mcp_server_id}/catalogue',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List skills
+ *
+ * Requires an administrator. Returns skills, newest first.
+ */
+export const listSkills = <ThrowOnError extends boolean = false>(options?: Options<ListSkillsData, ThrowOnError>): RequestResult<ListSkillsResponses, ListSkillsErrors, ThrowOnError> => (options?.client ?? client).get<ListSkillsResponses, ListSkillsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills',
+    ...options
+});
+
+/**
+ * Create a skill
+ *
+ * Requires an administrator. The body is the archive, of at most 20 MiB. It holds SKILL.md at its root or in its only folder, at most 2,000 files and directories, and at most 100 MiB. Links and other special files are refused. SKILL_INVALID names the path in the archive.
+ */
+export const createSkill = <ThrowOnError extends boolean = false>(options: Options<CreateSkillData, ThrowOnError>): RequestResult<CreateSkillResponses, CreateSkillErrors, ThrowOnError> => (options.client ?? client).post<CreateSkillResponses, CreateSkillErrors, ThrowOnError>({
+    bodySerializer: null,
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills',
+    ...options,
+    headers: {
+        'Content-Type': 'application/zip',
+        ...options.headers
+    }
+});
+
+/**
+ * List versions of a skill
+ *
+ * Requires an administrator. Returns versions, newest first. A version never changes.
+ */
+export const listSkillVersions = <ThrowOnError extends boolean = false>(options: Options<ListSkillVersionsData, ThrowOnError>): RequestResult<ListSkillVersionsResponses, ListSkillVersionsErrors, ThrowOnError> => (options.client ?? client).get<ListSkillVersionsResponses, ListSkillVersionsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}/versions',
+    ...options
+});
+
+/**
+ * Publish a version of a skill
+ *
+ * Requires an administrator. The name in SKILL.md must be that of the skill. An archive with the same files as the newest version makes no version. Agents keep the version that they have. The body is the archive, of at most 20 MiB. It holds SKILL.md at its root or in its only folder, at most 2,000 files and directories, and at most 100 MiB. Links and other special files are refused. SKILL_INVALID names the path in the archive.
+ */
+export const createSkillVersion = <ThrowOnError extends boolean = false>(options: Options<CreateSkillVersionData, ThrowOnError>): RequestResult<CreateSkillVersionResponses, CreateSkillVersionErrors, ThrowOnError> => (options.client ?? client).post<CreateSkillVersionResponses, CreateSkillVersionErrors, ThrowOnError>({
+    bodySerializer: null,
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}/versions',
+    ...options,
+    headers: {
+        'Content-Type': 'application/zip',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a skill
+ *
+ * Requires an administrator. Deletes all versions. Fails with RESOURCE_IN_USE while an agent or an assistant has the skill. With `If-Match`, the request fails if the skill has changed since.
+ */
+export const deleteSkill = <ThrowOnError extends boolean = false>(options: Options<DeleteSkillData, ThrowOnError>): RequestResult<DeleteSkillResponses, DeleteSkillErrors, ThrowOnError> => (options.client ?? client).delete<DeleteSkillResponses, DeleteSkillErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}',
+    ...options
+});
+
+/**
+ * Get a skill
+ *
+ * Requires an administrator. The ETag is its `revision`, for `If-Match`.
+ */
+export const getSkill = <ThrowOnError extends boolean = false>(options: Options<GetSkillData, ThrowOnError>): RequestResult<GetSkillResponses, GetSkillErrors, ThrowOnError> => (options.client ?? client).get<GetSkillResponses, GetSkillErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}',
+    ...options
+});
+
+/**
+ * Enable or disable a skill
+ *
+ * Requires an administrator. The next turn of each session gets the change. With `If-Match`, the request fails if the skill has changed since.
+ */
+export const updateSkill = <ThrowOnError extends boolean = false>(options: Options<UpdateSkillData, ThrowOnError>): RequestResult<UpdateSkillResponses, UpdateSkillErrors, ThrowOnError> => (options.client ?? client).patch<UpdateSkillResponses, UpdateSkillErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Get a version of a skill
+ *
+ * Requires an administrator.
+ */
+export const getSkillVersion = <ThrowOnError extends boolean = false>(options: Options<GetSkillVersionData, ThrowOnError>): RequestResult<GetSkillVersionResponses, GetSkillVersionErrors, ThrowOnError> => (options.client ?? client).get<GetSkillVersionResponses, GetSkillVersionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}/versions/{version}',
+    ...options
+});
+
+/**
+ * List files of a skill
+ *
+ * Requires an administrator. Returns the files of a version in the byte order of their paths.
+ */
+export const listSkillFiles = <ThrowOnError extends boolean = false>(options: Options<ListSkillFilesData, ThrowOnError>): RequestResult<ListSkillFilesResponses, ListSkillFilesErrors, ThrowOnError> => (options.client ?? client).get<ListSkillFilesResponses, ListSkillFilesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}/versions/{version}/files',
+    ...options
+});
+
+/**
+ * Download a file of a skill
+ *
+ * Requires an administrator.
+ */
+export const getSkillFileContent = <ThrowOnError extends boolean = false>(options: Options<GetSkillFileContentData, ThrowOnError>): RequestResult<GetSkillFileContentResponses, GetSkillFileContentErrors, ThrowOnError> => (options.client ?? client).get<GetSkillFileContentResponses, GetSkillFileContentErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/skills/{skill_id}/versions/{version}/files/content',
+    ...options
+});
+
+/**
  * List sandboxes
  *
  * Requires an administrator. Returns sandboxes, newest first. By default, ended sandboxes are omitted.
@@ -1163,6 +1546,289 @@ export const terminateSandbox = <ThrowOnError extends boolean = false>(options: 
             type: 'apiKey'
         }],
     url: '/admin/sandboxes/{sandbox_id}/terminate',
+    ...options
+});
+
+/**
+ * List vaults
+ *
+ * Requires an administrator. Returns vaults, newest first.
+ */
+export const listVaults = <ThrowOnError extends boolean = false>(options?: Options<ListVaultsData, ThrowOnError>): RequestResult<ListVaultsResponses, ListVaultsErrors, ThrowOnError> => (options?.client ?? client).get<ListVaultsResponses, ListVaultsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults',
+    ...options
+});
+
+/**
+ * Create a shared vault
+ *
+ * Requires an administrator. Assign the vault to agents and assistants to use its credentials.
+ */
+export const createVault = <ThrowOnError extends boolean = false>(options: Options<CreateVaultData, ThrowOnError>): RequestResult<CreateVaultResponses, CreateVaultErrors, ThrowOnError> => (options.client ?? client).post<CreateVaultResponses, CreateVaultErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a vault
+ *
+ * Requires an administrator. Deletes the vault with its credentials and keys. Fails with RESOURCE_IN_USE while the vault is assigned. With `If-Match`, the request fails if the vault has changed since.
+ */
+export const deleteVault = <ThrowOnError extends boolean = false>(options: Options<DeleteVaultData, ThrowOnError>): RequestResult<DeleteVaultResponses, DeleteVaultErrors, ThrowOnError> => (options.client ?? client).delete<DeleteVaultResponses, DeleteVaultErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}',
+    ...options
+});
+
+/**
+ * Get a vault
+ *
+ * Requires an administrator. The ETag is the `revision` of the vault, for `If-Match`.
+ */
+export const getVault = <ThrowOnError extends boolean = false>(options: Options<GetVaultData, ThrowOnError>): RequestResult<GetVaultResponses, GetVaultErrors, ThrowOnError> => (options.client ?? client).get<GetVaultResponses, GetVaultErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}',
+    ...options
+});
+
+/**
+ * Update a vault
+ *
+ * Requires an administrator. Omitted members stay unchanged. The credentials of a disabled vault are not used. With `If-Match`, the request fails if the vault has changed since.
+ */
+export const updateVault = <ThrowOnError extends boolean = false>(options: Options<UpdateVaultData, ThrowOnError>): RequestResult<UpdateVaultResponses, UpdateVaultErrors, ThrowOnError> => (options.client ?? client).patch<UpdateVaultResponses, UpdateVaultErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List the credentials of a vault
+ *
+ * Requires an administrator. Returns credentials without their secrets, newest first.
+ */
+export const listCredentials = <ThrowOnError extends boolean = false>(options: Options<ListCredentialsData, ThrowOnError>): RequestResult<ListCredentialsResponses, ListCredentialsErrors, ThrowOnError> => (options.client ?? client).get<ListCredentialsResponses, ListCredentialsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}/credentials',
+    ...options
+});
+
+/**
+ * Create a credential
+ *
+ * Requires an administrator. The secret is stored encrypted and never returned. Its destination, type and names cannot be changed later. A credential with `mcp_server_url` serves that MCP server, one with `host` or `allowed_hosts` commands of sandboxes. Personal vaults are refused with FORBIDDEN.
+ */
+export const createCredential = <ThrowOnError extends boolean = false>(options: Options<CreateCredentialData, ThrowOnError>): RequestResult<CreateCredentialResponses, CreateCredentialErrors, ThrowOnError> => (options.client ?? client).post<CreateCredentialResponses, CreateCredentialErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}/credentials',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a credential
+ *
+ * Requires an administrator. With `If-Match`, the request fails if the credential has changed since.
+ */
+export const deleteCredential = <ThrowOnError extends boolean = false>(options: Options<DeleteCredentialData, ThrowOnError>): RequestResult<DeleteCredentialResponses, DeleteCredentialErrors, ThrowOnError> => (options.client ?? client).delete<DeleteCredentialResponses, DeleteCredentialErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}',
+    ...options
+});
+
+/**
+ * Get a credential
+ *
+ * Requires an administrator. The ETag is the `revision` of the credential, for `If-Match`.
+ */
+export const getCredential = <ThrowOnError extends boolean = false>(options: Options<GetCredentialData, ThrowOnError>): RequestResult<GetCredentialResponses, GetCredentialErrors, ThrowOnError> => (options.client ?? client).get<GetCredentialResponses, GetCredentialErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}',
+    ...options
+});
+
+/**
+ * Update a credential
+ *
+ * Requires an administrator. Changes the label, the state or the secret, which is `token`, `value`, `password`, `key` or the tokens and client secret of the type, all together. To change anything else, create another credential. With `If-Match`, the request fails if the credential has changed since.
+ */
+export const updateCredential = <ThrowOnError extends boolean = false>(options: Options<UpdateCredentialData, ThrowOnError>): RequestResult<UpdateCredentialResponses, UpdateCredentialErrors, ThrowOnError> => (options.client ?? client).patch<UpdateCredentialResponses, UpdateCredentialErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Test a credential
+ *
+ * Requires an administrator. Decrypts the secret and, where its type has a check, asks the server. The result is in the response and does not change the status code.
+ */
+export const testCredential = <ThrowOnError extends boolean = false>(options: Options<TestCredentialData, ThrowOnError>): RequestResult<TestCredentialResponses, TestCredentialErrors, ThrowOnError> => (options.client ?? client).post<TestCredentialResponses, TestCredentialErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}/test',
+    ...options
+});
+
+/**
+ * Get the vaults of an agent
+ *
+ * Requires manage access or an administrator. The ETag is the `revision` of the assignments, for `If-Match`.
+ */
+export const getAgentVaults = <ThrowOnError extends boolean = false>(options: Options<GetAgentVaultsData, ThrowOnError>): RequestResult<GetAgentVaultsResponses, GetAgentVaultsErrors, ThrowOnError> => (options.client ?? client).get<GetAgentVaultsResponses, GetAgentVaultsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/vaults',
+    ...options
+});
+
+/**
+ * Set the vaults of an agent
+ *
+ * Requires an administrator. Replaces all assignments. With `If-Match`, the request fails if they have changed since.
+ */
+export const setAgentVaults = <ThrowOnError extends boolean = false>(options: Options<SetAgentVaultsData, ThrowOnError>): RequestResult<SetAgentVaultsResponses, SetAgentVaultsErrors, ThrowOnError> => (options.client ?? client).put<SetAgentVaultsResponses, SetAgentVaultsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/vaults',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Get the vaults of an assistant
+ *
+ * Requires manage access or an administrator. The ETag is the `revision` of the assignments, for `If-Match`.
+ */
+export const getAssistantVaults = <ThrowOnError extends boolean = false>(options: Options<GetAssistantVaultsData, ThrowOnError>): RequestResult<GetAssistantVaultsResponses, GetAssistantVaultsErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantVaultsResponses, GetAssistantVaultsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/assistants/{assistant_id}/vaults',
+    ...options
+});
+
+/**
+ * Set the vaults of an assistant
+ *
+ * Requires an administrator. Replaces all assignments. With `If-Match`, the request fails if they have changed since.
+ */
+export const setAssistantVaults = <ThrowOnError extends boolean = false>(options: Options<SetAssistantVaultsData, ThrowOnError>): RequestResult<SetAssistantVaultsResponses, SetAssistantVaultsErrors, ThrowOnError> => (options.client ?? client).put<SetAssistantVaultsResponses, SetAssistantVaultsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/assistants/{assistant_id}/vaults',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Rotate the keys of vaults
+ *
+ * Requires an administrator. Without `vault_id`, the data keys of all vaults are encrypted with the current key-encryption key. With it, that vault gets a new data key and its credentials are encrypted again. Credentials stay usable. While a rotation runs, a second request returns the running one.
+ */
+export const rotateVaultKeys = <ThrowOnError extends boolean = false>(options?: Options<RotateVaultKeysData, ThrowOnError>): RequestResult<RotateVaultKeysResponses, RotateVaultKeysErrors, ThrowOnError> => (options?.client ?? client).post<RotateVaultKeysResponses, RotateVaultKeysErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/rotate',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options?.headers
+    }
+});
+
+/**
+ * Get a rotation of keys
+ *
+ * Requires an administrator.
+ */
+export const getVaultRotation = <ThrowOnError extends boolean = false>(options: Options<GetVaultRotationData, ThrowOnError>): RequestResult<GetVaultRotationResponses, GetVaultRotationErrors, ThrowOnError> => (options.client ?? client).get<GetVaultRotationResponses, GetVaultRotationErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/vaults/rotations/{rotation_id}',
     ...options
 });
 
@@ -1228,6 +1894,88 @@ export const deleteToken = <ThrowOnError extends boolean = false>(options: Optio
     url: '/auth/tokens/{token_id}',
     ...options
 });
+
+/**
+ * List your connections
+ *
+ * Returns your connections to MCP servers, and the servers to which you can connect.
+ */
+export const listConnections = <ThrowOnError extends boolean = false>(options?: Options<ListConnectionsData, ThrowOnError>): RequestResult<ListConnectionsResponses, ListConnectionsErrors, ThrowOnError> => (options?.client ?? client).get<ListConnectionsResponses, ListConnectionsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/connections',
+    ...options
+});
+
+/**
+ * Connect to an MCP server
+ *
+ * Send the browser to `authorization_url`; it returns to `return_to`. With `token`, for a server without OAuth, the connection is made at once. A new connection replaces the earlier one to the same server. Requires a login, not a token.
+ */
+export const beginConnection = <ThrowOnError extends boolean = false>(options: Options<BeginConnectionData, ThrowOnError>): RequestResult<BeginConnectionResponses, BeginConnectionErrors, ThrowOnError> => (options.client ?? client).post<BeginConnectionResponses, BeginConnectionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/connections',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Disconnect from an MCP server
+ *
+ * Revokes the tokens at their issuer, if it can be reached, and deletes the connection. With `If-Match`, the request fails if the connection has changed since.
+ */
+export const deleteConnection = <ThrowOnError extends boolean = false>(options: Options<DeleteConnectionData, ThrowOnError>): RequestResult<DeleteConnectionResponses, DeleteConnectionErrors, ThrowOnError> => (options.client ?? client).delete<DeleteConnectionResponses, DeleteConnectionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/connections/{connection_id}',
+    ...options
+});
+
+/**
+ * Update a connection
+ *
+ * Changes whether sessions of your deployments can use the connection. With `If-Match`, the request fails if the connection has changed since.
+ */
+export const updateConnection = <ThrowOnError extends boolean = false>(options: Options<UpdateConnectionData, ThrowOnError>): RequestResult<UpdateConnectionResponses, UpdateConnectionErrors, ThrowOnError> => (options.client ?? client).patch<UpdateConnectionResponses, UpdateConnectionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/connections/{connection_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Finish a connection
+ *
+ * The authorization server redirects the browser to this URL with the result in the query. Each attempt can be finished once, by the user and the browser that began it.
+ */
+export const finishConnection = <ThrowOnError extends boolean = false>(options?: Options<FinishConnectionData, ThrowOnError>): RequestResult<FinishConnectionResponses, FinishConnectionErrors, ThrowOnError> => (options?.client ?? client).get<FinishConnectionResponses, FinishConnectionErrors, ThrowOnError>({ url: '/auth/connections/callback', ...options });
+
+/**
+ * Get the OAuth client metadata of this service
+ *
+ * The client id metadata document that authorization servers read. Its URL is the client id of this service, if SERVICE_PUBLIC_URL is an https: URL.
+ */
+export const getClientMetadata = <ThrowOnError extends boolean = false>(options?: Options<GetClientMetadataData, ThrowOnError>): RequestResult<GetClientMetadataResponses, GetClientMetadataErrors, ThrowOnError> => (options?.client ?? client).get<GetClientMetadataResponses, GetClientMetadataErrors, ThrowOnError>({ url: '/auth/connections/client.json', ...options });
 
 /**
  * Find users by name or e-mail address
@@ -1410,7 +2158,7 @@ export const resumeTurnStream = <ThrowOnError extends boolean = false>(options: 
 /**
  * Send a message and stream the turn to AI SDK
  *
- * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored.
+ * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored. Overrides hold for messages and regenerated answers; beside answers to a turn they have no effect.
  */
 export const streamTurn = <ThrowOnError extends boolean = false>(options: Options<StreamTurnData, ThrowOnError, StreamTurnResponse>): Promise<ServerSentEventsResult<StreamTurnResponses>> => (options.client ?? client).sse.post<StreamTurnResponses, StreamTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -406,6 +406,11 @@ export type FirstMessage = string | Array<ContentPart> | {
     content: Content;
 };
 
+/**
+ * Overrides the model.
+ */
+export type ModelOverride = string;
+
 export type SystemOverride = {
     /**
      * `append` adds the text behind the agent's system prompt, `replace` replaces the prompt.
@@ -429,6 +434,11 @@ export type ToolOverride = {
 };
 
 /**
+ * Makes permissions stricter.
+ */
+export type ToolOverrides = Array<ToolOverride>;
+
+/**
  * A tool that the client runs.
  */
 export type ClientToolOverride = {
@@ -447,6 +457,23 @@ export type ClientToolOverride = {
         [key: string]: unknown;
     };
 };
+
+/**
+ * Adds tools that the client runs.
+ */
+export type ClientToolOverrides = Array<ClientToolOverride>;
+
+/**
+ * Replaces the agent's `model_options`.
+ */
+export type ModelOptionsOverride = {
+    [key: string]: unknown;
+};
+
+/**
+ * Overrides the maximum number of model steps.
+ */
+export type MaxStepsOverride = number;
 
 export type NewConversation = {
     message?: FirstMessage;
@@ -472,29 +499,12 @@ export type NewConversation = {
      * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
      */
     wait_seconds?: number;
-    /**
-     * Overrides the model.
-     */
-    model?: string;
+    model?: ModelOverride;
     system?: SystemOverride;
-    /**
-     * Makes permissions stricter.
-     */
-    tools?: Array<ToolOverride>;
-    /**
-     * Adds tools that the client runs.
-     */
-    client_tools?: Array<ClientToolOverride>;
-    /**
-     * Replaces the agent's `model_options`.
-     */
-    model_options?: {
-        [key: string]: unknown;
-    };
-    /**
-     * Overrides the maximum number of model steps.
-     */
-    max_steps?: number;
+    tools?: ToolOverrides;
+    client_tools?: ClientToolOverrides;
+    model_options?: ModelOptionsOverride;
+    max_steps?: MaxStepsOverride;
     budget?: Budget;
     output_schema?: OutputSchema;
 };
@@ -504,7 +514,7 @@ export type NewConversation = {
  */
 export type StopReason = {
     type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
-    kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
+    kind?: 'outcome_unknown' | 'authorization' | 'input' | 'tool_result' | 'tool_approval';
     blocking?: Array<string>;
 };
 
@@ -727,7 +737,7 @@ export type MessageFile = {
      */
     size?: number;
     /**
-     * Only of a file that a model has made: the bytes as Base64, or a URL.
+     * Only of a file that a model has made: its URL elsewhere, or in answers of older releases the bytes as Base64.
      */
     data?: string;
     /**
@@ -794,13 +804,125 @@ export type TurnResult = Turn & {
 };
 
 /**
- * A new session, with its first turn if the request waited for it.
+ * A new session. If the request waited, it is as after the wait and has its first turn.
  */
 export type BegunSession = Session & {
     /**
      * Only with `wait_seconds`: the turn. Null without a message, and when the turn cannot be read now.
      */
     turn?: TurnResult | null;
+};
+
+export type SessionMcpServer = {
+    /**
+     * mcp_…: the MCP server
+     */
+    mcp_server_id: string;
+    /**
+     * The name. Empty: the resource was deleted.
+     */
+    name: string;
+    state: 'ready' | 'needs_connection' | 'needs_credential' | 'unreviewed' | 'changed' | 'disabled' | 'deleted';
+    /**
+     * Why the state is not `ready`. Empty: it is.
+     */
+    reason: string;
+    /**
+     * The source of the credentials of its calls.
+     */
+    credential: 'personal' | 'shared' | 'none';
+};
+
+export type SessionSkill = {
+    /**
+     * skl_…: the skill
+     */
+    skill_id: string;
+    /**
+     * The name. Empty: the resource was deleted.
+     */
+    name: string;
+    /**
+     * The version that the session has.
+     */
+    version: number;
+    state: 'ready' | 'disabled' | 'deleted';
+    /**
+     * Why the state is not `ready`. Empty: it is.
+     */
+    reason: string;
+};
+
+export type SessionVariable = {
+    /**
+     * The name of the environment variable.
+     */
+    name: string;
+    /**
+     * The hosts that can get the value if the state is `ready`, else those of the credential.
+     */
+    hosts: Array<string>;
+    /**
+     * The variable is set in the sandbox only if the state is `ready`, or, by the environment, `conflict`.
+     */
+    state: 'ready' | 'conflict' | 'network_not_limited' | 'host_not_allowed' | 'refused' | 'disabled' | 'vault_sealed';
+    /**
+     * Why the state is not `ready`. Empty: it is.
+     */
+    reason: string;
+};
+
+export type SessionExtensions = {
+    mcp_servers: Array<SessionMcpServer>;
+    skills: Array<SessionSkill>;
+    /**
+     * The environment variables that shared vaults give to the sandbox. It gets a placeholder, not the value.
+     */
+    variables: Array<SessionVariable>;
+};
+
+/**
+ * The server of an approval of kind `authorization` or `input`, and what it needs. Message, form and link are content of the server.
+ */
+export type ApprovalDetails = {
+    /**
+     * mcp_…: the server of the call.
+     */
+    mcp_server_id: string;
+    /**
+     * The name of the server.
+     */
+    name: string;
+    /**
+     * Only for `authorization`: the host of the server.
+     */
+    host?: string;
+    /**
+     * Only for `authorization`: why there is no credential, for example `not_connected`, `expired`, `refused` or `unavailable`.
+     */
+    reason?: string;
+    /**
+     * Only for `authorization`: who can provide the credential.
+     */
+    who?: 'you' | 'administrator';
+    /**
+     * Only for the reason `scope`: the scopes that the server demands.
+     */
+    scopes?: Array<string>;
+    /**
+     * Only for `input`: the text of the server.
+     */
+    message?: string;
+    /**
+     * Only for `input`: the form as a flat JSON Schema object, as `ask_user` has it.
+     */
+    form?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Only for `input`: the link that the user opens, instead of a form.
+     */
+    url?: string;
 };
 
 export type Approval = {
@@ -817,9 +939,10 @@ export type Approval = {
      */
     turn_id: string;
     /**
-     * `tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown.
+     * `tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown. `authorization`: calls to a server wait for a credential. `input`: the server of a call asks for input.
      */
-    kind: 'tool' | 'outcome_unknown';
+    kind: 'tool' | 'outcome_unknown' | 'authorization' | 'input';
+    details: ApprovalDetails | null;
     /**
      * The id that the model gave the tool call.
      */
@@ -833,7 +956,7 @@ export type Approval = {
      */
     input_sha256: string;
     status: 'pending' | 'decided' | 'expired' | 'cancelled';
-    decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed' | null;
+    decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed' | 'accept' | 'decline' | 'cancel' | null;
     reason: string | null;
     decided_by: string | null;
     /**
@@ -1003,7 +1126,7 @@ export type TurnBlockedEvent = EventBase & {
         turn_id: string;
         attempt: number;
         fence: number;
-        kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
+        kind?: 'outcome_unknown' | 'authorization' | 'input' | 'tool_result' | 'tool_approval';
     };
 };
 
@@ -1202,6 +1325,18 @@ export type AgentToolUseEvent = EventBase & {
     };
 };
 
+export type AgentToolsOfferedEvent = EventBase & {
+    type: 'agent.tools_offered';
+    data: {
+        sha256: string;
+        tools: Array<{
+            name: string;
+            server: string;
+            review: number;
+        }>;
+    };
+};
+
 export type AgentToolDispatchedEvent = EventBase & {
     type: 'agent.tool_dispatched';
     data: {
@@ -1228,6 +1363,7 @@ export type AgentToolResultEvent = EventBase & {
          */
         output: unknown;
         is_error: boolean;
+        mcp_server?: string;
         duration_ms: number;
         /**
          * Any JSON value, stored unchanged.
@@ -1246,10 +1382,12 @@ export type ApprovalRequestedEvent = EventBase & {
     type: 'approval.requested';
     data: {
         approval_id: string;
-        kind: 'tool' | 'outcome_unknown';
+        kind: 'tool' | 'outcome_unknown' | 'authorization' | 'input';
         tool_use_id?: string;
+        tool_use_ids?: Array<string>;
         tool_name?: string;
         input_sha256?: string;
+        details?: ApprovalDetails;
         expires_at: string;
     };
 };
@@ -1261,6 +1399,20 @@ export type ApprovalDecidedEvent = EventBase & {
         decision: string;
         by: string;
         reason?: string;
+    };
+};
+
+export type CredentialUsedEvent = EventBase & {
+    type: 'credential.used';
+    data: {
+        /**
+         * crd_…
+         */
+        credential_id: string;
+        /**
+         * The host that receives the credential, with its port if that is not 443. For a model key, the provider.
+         */
+        host: string;
     };
 };
 
@@ -1390,6 +1542,8 @@ export type Event = ({
 } & AgentMessageDiscardedEvent) | ({
     type: 'agent.tool_use';
 } & AgentToolUseEvent) | ({
+    type: 'agent.tools_offered';
+} & AgentToolsOfferedEvent) | ({
     type: 'agent.tool_dispatched';
 } & AgentToolDispatchedEvent) | ({
     type: 'agent.tool_progress';
@@ -1400,6 +1554,8 @@ export type Event = ({
 } & ApprovalRequestedEvent) | ({
     type: 'approval.decided';
 } & ApprovalDecidedEvent) | ({
+    type: 'credential.used';
+} & CredentialUsedEvent) | ({
     type: 'files.uploaded';
 } & FilesUploadedEvent) | ({
     type: 'file.created';
@@ -1594,6 +1750,102 @@ export type Invocation = {
     count: number;
 };
 
+export type ExtensionMcpServer = {
+    /**
+     * mcp_…: the MCP server
+     */
+    mcp_server_id: string;
+    /**
+     * The name.
+     */
+    name: string;
+    /**
+     * The description.
+     */
+    description: string;
+    /**
+     * Whether its tools are offered. `changed`: the changed tools are not called.
+     */
+    state: 'ready' | 'unreviewed' | 'changed' | 'disabled' | 'deleted';
+    /**
+     * The tools of the reviewed catalogue.
+     */
+    tool_count: number;
+    /**
+     * Those of them that are offered.
+     */
+    offered_count: number;
+    /**
+     * Whether models can list and read its resources.
+     */
+    offer_resources: boolean;
+};
+
+export type ExtensionSkill = {
+    /**
+     * skl_…: the skill
+     */
+    skill_id: string;
+    /**
+     * The name.
+     */
+    name: string;
+    /**
+     * When to use the skill.
+     */
+    description: string;
+    /**
+     * The pinned version; of an available skill, the newest one.
+     */
+    version: number;
+    /**
+     * The newest version.
+     */
+    newest_version: number;
+    /**
+     * Whether sessions get the skill.
+     */
+    state: 'ready' | 'disabled' | 'deleted';
+};
+
+/**
+ * The others that you can add.
+ */
+export type AvailableExtensions = {
+    mcp_servers: Array<ExtensionMcpServer>;
+    skills: Array<ExtensionSkill>;
+};
+
+export type AgentExtensions = {
+    /**
+     * agt_…: the agent
+     */
+    agent_id: string;
+    /**
+     * The newest version of the agent.
+     */
+    version: number;
+    revision: Revision;
+    mcp_server_ids: Array<string>;
+    skill_ids: Array<string>;
+    mcp_servers: Array<ExtensionMcpServer>;
+    skills: Array<ExtensionSkill>;
+    available: AvailableExtensions;
+};
+
+export type AssistantExtensions = {
+    /**
+     * ast_…: the assistant
+     */
+    assistant_id: string;
+    revision: Revision;
+    mcp_server_ids: Array<string>;
+    skill_ids: Array<string>;
+    mcp_servers: Array<ExtensionMcpServer>;
+    skills: Array<ExtensionSkill>;
+    available: AvailableExtensions;
+};
+
 export type SandboxSettingsChange = {
     /**
      * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
@@ -1750,6 +2002,463 @@ export type EnvironmentVersion = {
     created_at: string;
 };
 
+/**
+ * Settings for OAuth connections.
+ */
+export type McpOAuthSettings = {
+    /**
+     * The client that you registered at the issuer. Default: this service identifies or registers itself.
+     */
+    client_id?: string;
+    /**
+     * The scopes to request. Default: those that the server names.
+     */
+    scopes?: Array<string>;
+    /**
+     * Which of the server's authorization servers counts. Default: the first one.
+     */
+    issuer?: string;
+};
+
+export type McpOAuth = {
+    client_id: string | null;
+    /**
+     * The scopes to request.
+     */
+    scopes: Array<string>;
+    issuer: string | null;
+    /**
+     * Whether there is a client secret.
+     */
+    has_client_secret: boolean;
+};
+
+/**
+ * The SHA-256 of the canonical JSON (RFC 8785) of the catalogue.
+ */
+export type CatalogueSha256 = string;
+
+export type McpServer = {
+    /**
+     * mcp_…: the MCP server
+     */
+    mcp_server_id: string;
+    /**
+     * The unique name, a part of the names of its tools.
+     */
+    name: string;
+    /**
+     * The URL, with https:// unless its host is in SERVICE_OUTBOUND_PRIVATE_HOSTS.
+     */
+    url: string;
+    /**
+     * The transport. `sse` is deprecated by the protocol.
+     */
+    transport: 'streamable_http' | 'sse';
+    /**
+     * Its own title, as reviewed. Empty: none.
+     */
+    title: string;
+    /**
+     * A description for users.
+     */
+    description: string;
+    /**
+     * Whether its tools are offered and called.
+     */
+    enabled: boolean;
+    /**
+     * The source of credentials: no credential, the vaults of the agent, the connection of the session owner, or that connection and else a vault.
+     */
+    authorization: 'none' | 'shared' | 'personal' | 'any';
+    /**
+     * The time limit in seconds of silence and of a call without progress.
+     */
+    timeout_seconds: number;
+    /**
+     * Who can add it to an agent.
+     */
+    available_to: 'managers' | 'administrators';
+    /**
+     * Whether the annotations of its tools count as their effect in a review that states none. In the console they preselect the effect in any case.
+     */
+    trust_annotations: boolean;
+    /**
+     * Whether its instructions are part of the system prompt.
+     */
+    offer_instructions: boolean;
+    oauth: McpOAuth | null;
+    catalogue: {
+        reviewed_sha256: CatalogueSha256 | null;
+        reviewed_by: string | null;
+        reviewed_at: string | null;
+        /**
+         * The tools of the reviewed catalogue.
+         */
+        tool_count: number;
+        /**
+         * Those of them that are offered.
+         */
+        offered_count: number;
+        seen_sha256: CatalogueSha256 | null;
+        seen_at: string | null;
+        /**
+         * The last seen catalogue compared with the reviewed one, or the problem of the last probe.
+         */
+        state: 'unreviewed' | 'current' | 'changed' | 'unreachable' | 'unauthorized';
+    };
+    revision: Revision;
+    /**
+     * usr_…: the user who created it
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last change or review.
+     */
+    updated_at: string;
+};
+
+export type CatalogueWarning = {
+    /**
+     * The suspicion, which proves nothing.
+     */
+    kind: 'invisible_characters' | 'control_characters' | 'instructions' | 'other_tool_name';
+    /**
+     * The text, as a JSON Pointer into the tool or the catalogue.
+     */
+    pointer: string;
+};
+
+/**
+ * The name of the tool at the server.
+ */
+export type McpToolName = string;
+
+/**
+ * The JSON Schema of the input.
+ */
+export type McpToolSchema = {
+    [key: string]: unknown;
+};
+
+export type McpTool = {
+    name: McpToolName;
+    /**
+     * The title. Empty: none.
+     */
+    title: string;
+    /**
+     * The description for models.
+     */
+    description: string;
+    input_schema: McpToolSchema;
+    output_schema: McpToolSchema | null;
+    /**
+     * The hints of the server, which prove nothing.
+     */
+    annotations: {
+        [key: string]: unknown;
+    };
+    warnings: Array<CatalogueWarning>;
+};
+
+export type McpProbe = {
+    /**
+     * Whether the catalogue was read.
+     */
+    reachable: boolean;
+    /**
+     * Milliseconds until the end of the probe.
+     */
+    latency_ms: number;
+    protocol_version: string | null;
+    server: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * How the server authorizes its users.
+     */
+    authorization: {
+        /**
+         * Whether the server refused the request because it lacks a valid credential.
+         */
+        needed: boolean;
+        issuer: string | null;
+        scopes_supported: Array<string>;
+        /**
+         * How a client registers at the issuer: with a client id metadata document, dynamically, or only by its administrator (`none`).
+         */
+        registration: 'document' | 'dynamic' | 'none' | null;
+    };
+    catalogue: {
+        sha256: CatalogueSha256;
+        /**
+         * The title of the server. Empty: none.
+         */
+        title: string;
+        /**
+         * The instructions of the server for models. Empty: none.
+         */
+        instructions: string;
+        /**
+         * Of title and instructions.
+         */
+        warnings: Array<CatalogueWarning>;
+        tools: Array<McpTool>;
+        prompts: Array<{
+            [key: string]: unknown;
+        }>;
+        /**
+         * The number of its resources.
+         */
+        resource_count: number;
+    } | null;
+    /**
+     * The differences to the reviewed catalogue; without a review, every tool is added.
+     */
+    diff: {
+        added: Array<McpToolName>;
+        removed: Array<McpToolName>;
+        changed: Array<{
+            name: McpToolName;
+            members: Array<string>;
+        }>;
+    } | null;
+    /**
+     * Why the catalogue was not read: `address_refused`, `redirected`, `unreachable`, `timed_out`, `tls_invalid`, `too_large`, `unauthorized` or `invalid_response`.
+     */
+    problem: {
+        code: string;
+        message: string;
+    } | null;
+};
+
+/**
+ * The decision of the review.
+ */
+export type McpToolRule = {
+    /**
+     * Whether models see the tool.
+     */
+    offered: boolean;
+    /**
+     * The permission. The stricter one of this and of the agent counts.
+     */
+    permission: 'allow' | 'ask' | 'deny';
+    /**
+     * What happens when a call is repeated.
+     */
+    effect: 'read' | 'idempotent' | 'once';
+};
+
+export type ReviewedMcpTool = {
+    name: McpToolName;
+    /**
+     * The title. Empty: none.
+     */
+    title: string;
+    /**
+     * The description for models.
+     */
+    description: string;
+    input_schema: McpToolSchema;
+    output_schema: McpToolSchema | null;
+    /**
+     * The hints of the server, which prove nothing.
+     */
+    annotations: {
+        [key: string]: unknown;
+    };
+    warnings: Array<CatalogueWarning>;
+    /**
+     * Null in the seen catalogue.
+     */
+    rule: McpToolRule | null;
+};
+
+export type McpCatalogue = {
+    sha256: CatalogueSha256;
+    /**
+     * The title of the server. Empty: none.
+     */
+    title: string;
+    /**
+     * The instructions of the server for models. Empty: none.
+     */
+    instructions: string;
+    /**
+     * Of title and instructions.
+     */
+    warnings: Array<CatalogueWarning>;
+    tools: Array<ReviewedMcpTool>;
+    /**
+     * Whether models can list and read its resources, with `mcp_list_resources` and `mcp_read_resource`.
+     */
+    offer_resources: boolean;
+};
+
+export type SkillWarning = {
+    /**
+     * The path in the archive.
+     */
+    path: string;
+    /**
+     * The reason for the warning.
+     */
+    message: string;
+};
+
+/**
+ * A skill with its newest version.
+ */
+export type Skill = {
+    /**
+     * skl_…: the skill
+     */
+    skill_id: string;
+    /**
+     * The unique name, by which models load the skill.
+     */
+    name: string;
+    /**
+     * Whether sessions get the skill.
+     */
+    enabled: boolean;
+    /**
+     * When to use the skill, for the model.
+     */
+    description: string;
+    /**
+     * The license. Empty: none.
+     */
+    license: string;
+    /**
+     * Required programs and environments, for people. Empty: none.
+     */
+    compatibility: string;
+    /**
+     * The `metadata` of SKILL.md.
+     */
+    metadata: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * The `allowed-tools` of SKILL.md. They grant nothing. Empty: none.
+     */
+    allowed_tools: string;
+    /**
+     * The number of the version: 1, 2, 3 …
+     */
+    version: number;
+    /**
+     * The SHA-256 of the paths, modes and contents of its files.
+     */
+    sha256: string;
+    /**
+     * The size of its files in bytes.
+     */
+    bytes: number;
+    /**
+     * The number of its files.
+     */
+    file_count: number;
+    warnings: Array<SkillWarning>;
+    revision: Revision;
+    /**
+     * usr_…: the user who created it
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last change or version.
+     */
+    updated_at: string;
+};
+
+export type SkillVersion = {
+    /**
+     * skl_…: the skill
+     */
+    skill_id: string;
+    /**
+     * The unique name, by which models load the skill.
+     */
+    name: string;
+    /**
+     * When to use the skill, for the model.
+     */
+    description: string;
+    /**
+     * The license. Empty: none.
+     */
+    license: string;
+    /**
+     * Required programs and environments, for people. Empty: none.
+     */
+    compatibility: string;
+    /**
+     * The `metadata` of SKILL.md.
+     */
+    metadata: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * The `allowed-tools` of SKILL.md. They grant nothing. Empty: none.
+     */
+    allowed_tools: string;
+    /**
+     * The number of the version: 1, 2, 3 …
+     */
+    version: number;
+    /**
+     * The SHA-256 of the paths, modes and contents of its files.
+     */
+    sha256: string;
+    /**
+     * The size of its files in bytes.
+     */
+    bytes: number;
+    /**
+     * The number of its files.
+     */
+    file_count: number;
+    warnings: Array<SkillWarning>;
+    /**
+     * usr_…: the user who published it
+     */
+    created_by: string;
+    /**
+     * The time of publication.
+     */
+    created_at: string;
+};
+
+export type SkillFile = {
+    /**
+     * The path below the directory of the skill.
+     */
+    path: string;
+    /**
+     * The size in bytes.
+     */
+    size: number;
+    /**
+     * The SHA-256 of the bytes in lowercase hexadecimal.
+     */
+    sha256: string;
+    /**
+     * Whether it is a program.
+     */
+    executable: boolean;
+};
+
 export type Sandbox = {
     /**
      * sbx_…: the sandbox
@@ -1798,6 +2507,416 @@ export type Sandbox = {
      */
     updated_at: string;
     ended_at: string | null;
+};
+
+/**
+ * A set of credentials. No response contains their secrets.
+ */
+export type Vault = {
+    /**
+     * vlt_…: the vault
+     */
+    vault_id: string;
+    /**
+     * `shared`: made by administrators for agents and assistants. `personal`: the connections of one user.
+     */
+    kind: 'shared' | 'personal';
+    /**
+     * The name; empty for a personal vault.
+     */
+    name: string;
+    /**
+     * A description for administrators.
+     */
+    description: string;
+    /**
+     * Whether the credentials of the vault are used.
+     */
+    enabled: boolean;
+    /**
+     * The number of credentials.
+     */
+    credential_count: number;
+    /**
+     * The number of agents and assistants that the vault is assigned to.
+     */
+    assignment_count: number;
+    revision: Revision;
+    /**
+     * usr_…: the user who created it
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last change.
+     */
+    updated_at: string;
+};
+
+/**
+ * A secret of at most 16 KiB. No response contains it.
+ */
+export type SecretText = string;
+
+export type NewBearerCredential = {
+    type: 'bearer';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+};
+
+export type NewHeaderCredential = {
+    type: 'header';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The name of the header.
+     */
+    name: string;
+};
+
+export type NewBasicCredential = {
+    type: 'basic';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The user name.
+     */
+    username: string;
+};
+
+export type NewOAuthCredential = {
+    type: 'oauth2';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The URL at which tokens are requested.
+     */
+    token_endpoint: string;
+    /**
+     * The client id.
+     */
+    client_id: string;
+    /**
+     * The scopes of a request for a token.
+     */
+    scopes?: Array<string>;
+    /**
+     * The resource of a request for a token (RFC 8707).
+     */
+    resource?: string;
+    /**
+     * The time at which the access token expires.
+     */
+    expires_at?: string;
+};
+
+export type NewOAuthClientCredential = {
+    type: 'oauth2_client';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The URL at which tokens are requested.
+     */
+    token_endpoint: string;
+    /**
+     * The client id.
+     */
+    client_id: string;
+    /**
+     * The scopes of a request for a token.
+     */
+    scopes?: Array<string>;
+    /**
+     * The resource of a request for a token (RFC 8707).
+     */
+    resource?: string;
+};
+
+/**
+ * Where the placeholder is replaced by the secret.
+ */
+export type VariableInjection = {
+    /**
+     * Headers whose values can contain the placeholder. Default: `authorization`.
+     */
+    headers?: Array<string>;
+    /**
+     * Whether the password of Basic authentication can be the placeholder. Default: true.
+     */
+    basic?: boolean;
+    /**
+     * Members of the query whose value can be the placeholder. Default: none.
+     */
+    query?: Array<string>;
+};
+
+export type NewVariableCredential = {
+    type: 'environment_variable';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The name of the environment variable.
+     */
+    name: string;
+    /**
+     * The hosts that get the secret.
+     */
+    allowed_hosts: Array<string>;
+    inject?: VariableInjection;
+    /**
+     * The HTTP methods that get the secret. Empty: all.
+     */
+    methods?: Array<string>;
+    /**
+     * The beginnings of the paths that get the secret. Empty: all.
+     */
+    path_prefixes?: Array<string>;
+    /**
+     * The beginning of the value that commands see instead of the secret.
+     */
+    placeholder_prefix?: string;
+};
+
+export type NewModelKey = {
+    type: 'model_key';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The part of `model` before the slash.
+     */
+    provider: string;
+};
+
+/**
+ * The public members of the type.
+ */
+export type CredentialAuth = {
+    /**
+     * The name of the header or the variable.
+     */
+    name?: string;
+    /**
+     * The user name.
+     */
+    username?: string;
+    /**
+     * The part of `model` before the slash.
+     */
+    provider?: string;
+    /**
+     * The URL at which tokens are requested.
+     */
+    token_endpoint?: string;
+    /**
+     * The client id.
+     */
+    client_id?: string;
+    /**
+     * The scopes of a request for a token.
+     */
+    scopes?: Array<string>;
+    /**
+     * The resource of a request for a token (RFC 8707).
+     */
+    resource?: string;
+    inject?: VariableInjection;
+    /**
+     * The HTTP methods that get the secret. Empty: all.
+     */
+    methods?: Array<string>;
+    /**
+     * The beginnings of the paths that get the secret. Empty: all.
+     */
+    path_prefixes?: Array<string>;
+    /**
+     * The beginning of the value that commands see instead of the secret.
+     */
+    placeholder_prefix?: string;
+};
+
+/**
+ * A credential without its secret.
+ */
+export type Credential = {
+    /**
+     * crd_…: the credential
+     */
+    credential_id: string;
+    /**
+     * vlt_…: the vault
+     */
+    vault_id: string;
+    /**
+     * A label for administrators.
+     */
+    label: string;
+    /**
+     * The kind of the credential.
+     */
+    type: 'bearer' | 'header' | 'basic' | 'oauth2' | 'oauth2_client' | 'environment_variable' | 'model_key';
+    /**
+     * Whether the credential is used.
+     */
+    enabled: boolean;
+    mcp_server_url: string | null;
+    /**
+     * The hosts that get the credential.
+     */
+    hosts: Array<string>;
+    auth: CredentialAuth;
+    /**
+     * Twelve hexadecimal digits. Equal secrets of one vault have the same fingerprint.
+     */
+    fingerprint: string;
+    last_four: string | null;
+    /**
+     * The scopes of the access token, as its issuer granted them.
+     */
+    scopes: Array<string>;
+    /**
+     * `refused`: its server has refused the secret. `needs_connection`: its issuer has ended the authorization.
+     */
+    status: 'active' | 'needs_connection' | 'refused' | 'disabled';
+    status_reason: string | null;
+    expires_at: string | null;
+    last_used_at: string | null;
+    last_refreshed_at: string | null;
+    revision: Revision;
+    /**
+     * usr_…: the user who created it
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last change.
+     */
+    updated_at: string;
+};
+
+export type CredentialTest = {
+    /**
+     * `unknown`: the secret can be decrypted, and its type has no check.
+     */
+    status: 'valid' | 'refused' | 'unreachable' | 'unknown';
+    http_status: number | null;
+    /**
+     * A text for people.
+     */
+    detail: string;
+    /**
+     * The time of the check.
+     */
+    checked_at: string;
+};
+
+export type VaultAssignments = {
+    /**
+     * Shared vaults in the order in which their credentials count. The first match is used.
+     */
+    vault_ids: Array<string>;
+    /**
+     * The same vaults with their names and states.
+     */
+    vaults: Array<{
+        /**
+         * vlt_…: the vault
+         */
+        vault_id: string;
+        /**
+         * A unique name.
+         */
+        name: string;
+        /**
+         * Whether the credentials of the vault are used.
+         */
+        enabled: boolean;
+    }>;
+    revision: Revision;
+};
+
+export type VaultRotation = {
+    /**
+     * rot_…: the rotation
+     */
+    rotation_id: string;
+    vault_id: string | null;
+    /**
+     * The state of the rotation.
+     */
+    status: 'running' | 'done' | 'failed';
+    /**
+     * The data keys or credentials that are done.
+     */
+    done: number;
+    /**
+     * The number of data keys or credentials.
+     */
+    total: number;
+    /**
+     * The time of the start.
+     */
+    started_at: string;
+    finished_at: string | null;
 };
 
 /**
@@ -1884,6 +3003,74 @@ export type Token = {
 };
 
 /**
+ * Your authorization at an MCP server, without its tokens.
+ */
+export type Connection = {
+    /**
+     * crd_…: the connection
+     */
+    connection_id: string;
+    /**
+     * mcp_…: the MCP server
+     */
+    mcp_server_id: string;
+    name: string | null;
+    /**
+     * The host of the MCP server.
+     */
+    host: string;
+    /**
+     * `needs_connection`: the authorization has ended. `refused`: the server has refused it. `disabled`: an administrator has disabled it.
+     */
+    status: 'active' | 'needs_connection' | 'refused' | 'disabled';
+    status_reason: string | null;
+    account: string | null;
+    /**
+     * The granted scopes.
+     */
+    scopes: Array<string>;
+    /**
+     * Whether sessions of your deployments can use the connection.
+     */
+    use_in_triggered_sessions: boolean;
+    /**
+     * The time of the first authorization.
+     */
+    connected_at: string;
+    last_used_at: string | null;
+    revision: Revision;
+};
+
+export type ConnectableServer = {
+    /**
+     * mcp_…: the MCP server
+     */
+    mcp_server_id: string;
+    /**
+     * The name of the MCP server.
+     */
+    name: string;
+    /**
+     * The host of the MCP server.
+     */
+    host: string;
+    /**
+     * The description of the MCP server.
+     */
+    description: string;
+};
+
+/**
+ * An attempt to connect, or with a token the connection.
+ */
+export type BegunConnection = {
+    attempt_id: string | null;
+    authorization_url: string | null;
+    expires_at: string | null;
+    connection: Connection | null;
+};
+
+/**
  * A user as other users see them.
  */
 export type UserName = {
@@ -1915,7 +3102,7 @@ export type Act = {
     /**
      * The action.
      */
-    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'audit.list' | 'access.refuse';
+    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
     target_id: string | null;
     /**
      * `done`: the action was recorded before it was performed. `refused`: it was not performed.
@@ -2048,6 +3235,202 @@ export type Readiness = {
 };
 
 /**
+ * Settings for OAuth connections.
+ */
+export type McpOAuthSettingsWritable = {
+    /**
+     * The client that you registered at the issuer. Default: this service identifies or registers itself.
+     */
+    client_id?: string;
+    /**
+     * The scopes to request. Default: those that the server names.
+     */
+    scopes?: Array<string>;
+    /**
+     * Which of the server's authorization servers counts. Default: the first one.
+     */
+    issuer?: string;
+    /**
+     * The secret of the client, which no response contains. It requires `client_id` and `issuer`.
+     */
+    client_secret?: string;
+};
+
+export type NewBearerCredentialWritable = {
+    type: 'bearer';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    token: SecretText;
+};
+
+export type NewHeaderCredentialWritable = {
+    type: 'header';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The name of the header.
+     */
+    name: string;
+    value: SecretText;
+};
+
+export type NewBasicCredentialWritable = {
+    type: 'basic';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The user name.
+     */
+    username: string;
+    password: SecretText;
+};
+
+export type NewOAuthCredentialWritable = {
+    type: 'oauth2';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The URL at which tokens are requested.
+     */
+    token_endpoint: string;
+    /**
+     * The client id.
+     */
+    client_id: string;
+    /**
+     * The scopes of a request for a token.
+     */
+    scopes?: Array<string>;
+    /**
+     * The resource of a request for a token (RFC 8707).
+     */
+    resource?: string;
+    refresh_token: SecretText;
+    client_secret?: SecretText;
+    access_token?: SecretText;
+    /**
+     * The time at which the access token expires.
+     */
+    expires_at?: string;
+};
+
+export type NewOAuthClientCredentialWritable = {
+    type: 'oauth2_client';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The URL of the MCP server that gets the credential.
+     */
+    mcp_server_url?: string;
+    /**
+     * A host that commands of sandboxes reach, as in the allow list of an environment. Exactly one of `host` and `mcp_server_url` is required.
+     */
+    host?: string;
+    /**
+     * The URL at which tokens are requested.
+     */
+    token_endpoint: string;
+    /**
+     * The client id.
+     */
+    client_id: string;
+    /**
+     * The scopes of a request for a token.
+     */
+    scopes?: Array<string>;
+    /**
+     * The resource of a request for a token (RFC 8707).
+     */
+    resource?: string;
+    client_secret: SecretText;
+};
+
+export type NewVariableCredentialWritable = {
+    type: 'environment_variable';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The name of the environment variable.
+     */
+    name: string;
+    value: SecretText;
+    /**
+     * The hosts that get the secret.
+     */
+    allowed_hosts: Array<string>;
+    inject?: VariableInjection;
+    /**
+     * The HTTP methods that get the secret. Empty: all.
+     */
+    methods?: Array<string>;
+    /**
+     * The beginnings of the paths that get the secret. Empty: all.
+     */
+    path_prefixes?: Array<string>;
+    /**
+     * The beginning of the value that commands see instead of the secret.
+     */
+    placeholder_prefix?: string;
+};
+
+export type NewModelKeyWritable = {
+    type: 'model_key';
+    /**
+     * A label for administrators.
+     */
+    label?: string;
+    /**
+     * The part of `model` before the slash.
+     */
+    provider: string;
+    key: SecretText;
+};
+
+/**
  * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
  */
 export type IdempotencyKey = string;
@@ -2098,14 +3481,59 @@ export type DeploymentId = string;
 export type EnvironmentId = string;
 
 /**
+ * The id of the MCP server (`mcp_…`).
+ */
+export type McpServerId = string;
+
+/**
+ * The id of the skill (`skl_…`).
+ */
+export type SkillId = string;
+
+/**
+ * The number of the version.
+ */
+export type Version = string;
+
+/**
+ * One byte range, for example `bytes=0-1023`. Several ranges return the complete file.
+ */
+export type Range = string;
+
+/**
+ * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
+ */
+export type IfRange = string;
+
+/**
  * The id of the sandbox (`sbx_…`).
  */
 export type SandboxId = string;
 
 /**
+ * The id of the vault (`vlt_…`).
+ */
+export type VaultId = string;
+
+/**
+ * The id of the credential (`crd_…`).
+ */
+export type CredentialId = string;
+
+/**
+ * The id of the rotation (`rot_…`).
+ */
+export type RotationId = string;
+
+/**
  * The id of the token (`tok_…`).
  */
 export type TokenId = string;
+
+/**
+ * The id of the connection (`crd_…`).
+ */
+export type ConnectionId = string;
 
 /**
  * The id of the user (`usr_…`).
@@ -2126,16 +3554,6 @@ export type XAhsAiSdk = string;
  * The chat id of AI SDK, which can be any text.
  */
 export type ChatId = string;
-
-/**
- * One byte range, for example `bytes=0-1023`. Several ranges return the complete file.
- */
-export type Range = string;
-
-/**
- * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
- */
-export type IfRange = string;
 
 /**
  * The SHA-256 of the part in lowercase hexadecimal.
@@ -2175,6 +3593,11 @@ export type CreatedAfter = string;
 export type CreatedBefore = string;
 
 /**
+ * Matches a part of the name or description, or an id.
+ */
+export type Q = string;
+
+/**
  * A directory. Default: the whole workspace.
  */
 export type Path = string;
@@ -2198,11 +3621,6 @@ export type State = Array<'needs_input' | 'needs_approval' | 'running' | 'retryi
  * Only sessions that wait for an approval (true), or only the others (false).
  */
 export type NeedsAction = boolean;
-
-/**
- * Matches a part of the title or of the id.
- */
-export type Q = string;
 
 /**
  * Only archived sessions. Default: only sessions that are not archived.
@@ -4080,6 +5498,54 @@ export type SetAgentVersionResponses = {
 
 export type SetAgentVersionResponse = SetAgentVersionResponses[keyof SetAgentVersionResponses];
 
+export type GetSessionExtensionsData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
+        session_id: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/extensions';
+};
+
+export type GetSessionExtensionsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetSessionExtensionsError = GetSessionExtensionsErrors[keyof GetSessionExtensionsErrors];
+
+export type GetSessionExtensionsResponses = {
+    /**
+     * One `SessionExtensions`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: SessionExtensions;
+    };
+};
+
+export type GetSessionExtensionsResponse = GetSessionExtensionsResponses[keyof GetSessionExtensionsResponses];
+
 export type ListMessagesData = {
     body?: never;
     headers?: {
@@ -4152,29 +5618,12 @@ export type SendMessageData = {
          * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
          */
         wait_seconds?: number;
-        /**
-         * Overrides the model.
-         */
-        model?: string;
+        model?: ModelOverride;
         system?: SystemOverride;
-        /**
-         * Makes permissions stricter.
-         */
-        tools?: Array<ToolOverride>;
-        /**
-         * Adds tools that the client runs.
-         */
-        client_tools?: Array<ClientToolOverride>;
-        /**
-         * Replaces the agent's `model_options`.
-         */
-        model_options?: {
-            [key: string]: unknown;
-        };
-        /**
-         * Overrides the maximum number of model steps.
-         */
-        max_steps?: number;
+        tools?: ToolOverrides;
+        client_tools?: ClientToolOverrides;
+        model_options?: ModelOptionsOverride;
+        max_steps?: MaxStepsOverride;
         budget?: Budget;
         output_schema?: OutputSchema;
     };
@@ -4739,9 +6188,9 @@ export type ListApprovalsResponse = ListApprovalsResponses[keyof ListApprovalsRe
 export type DecideApprovalData = {
     body: {
         /**
-         * `allow` or `deny` for kind `tool`. `retry`, `mark_done` or `mark_failed` for kind `outcome_unknown`: the call is repeated, or the agent is told that it succeeded or failed.
+         * `allow` or `deny` for kind `tool`. `retry`, `mark_done` or `mark_failed` for kind `outcome_unknown`: the call is repeated, or the agent is told that it succeeded or failed. `retry` or `deny` for kind `authorization`: the credential is asked for again, or the agent is told that it has no access. `accept`, `decline` or `cancel` for kind `input`.
          */
-        decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed';
+        decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed' | 'accept' | 'decline' | 'cancel';
         /**
          * The reason that the agent is told.
          */
@@ -4750,6 +6199,12 @@ export type DecideApprovalData = {
          * The input that replaces the input of the model. Only with `allow`.
          */
         edited_input?: {
+            [key: string]: unknown;
+        };
+        /**
+         * The content of the form, only with `accept`. It goes to the server that asked, and is not returned.
+         */
+        content?: {
             [key: string]: unknown;
         };
     };
@@ -4896,7 +6351,7 @@ export type SubmitToolResultData = {
          */
         tool_use_id: string;
         /**
-         * The result: any JSON value. A list of content parts with an image or a file is given to the model as such, with the sources of a message. For `ask_user`, an object with the fields of the answer; one that does not match the form is refused and leaves the question open. Exactly one of `output` and `error` is required.
+         * The result: any JSON value. A list of content parts with an image or a file is given to the model as such, with the sources of a message, and so is one image or file part with a source, which becomes a list of one part. For `ask_user`, an object with the fields of the answer; one that does not match the form is refused and leaves the question open. Exactly one of `output` and `error` is required.
          */
         output?: unknown;
         /**
@@ -5135,6 +6590,12 @@ export type ListEventsResponse = ListEventsResponses[keyof ListEventsResponses];
 
 export type DeleteSessionFileData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the session (`ses_…`).
@@ -5168,6 +6629,12 @@ export type DeleteSessionFileErrors = {
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
@@ -5657,6 +7124,12 @@ export type ListSessionFileChangesResponse = ListSessionFileChangesResponses[key
 
 export type DeleteAssistantFileData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the assistant (`ast_…`).
@@ -5684,6 +7157,12 @@ export type DeleteAssistantFileErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
@@ -6747,6 +8226,302 @@ export type ListInvocationsResponses = {
 
 export type ListInvocationsResponse = ListInvocationsResponses[keyof ListInvocationsResponses];
 
+export type GetAgentExtensionsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+    };
+    query?: never;
+    url: '/agents/{agent_id}/extensions';
+};
+
+export type GetAgentExtensionsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'AGENT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetAgentExtensionsError = GetAgentExtensionsErrors[keyof GetAgentExtensionsErrors];
+
+export type GetAgentExtensionsResponses = {
+    /**
+     * One `AgentExtensions`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: AgentExtensions;
+    };
+};
+
+export type GetAgentExtensionsResponse = GetAgentExtensionsResponses[keyof GetAgentExtensionsResponses];
+
+export type PutAgentExtensionsData = {
+    body: {
+        mcp_server_ids: Array<string>;
+        /**
+         * Omitted: the skills stay. A skill without a version keeps its pinned one, or gets the newest one.
+         */
+        skill_ids?: Array<string>;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+    };
+    query?: never;
+    url: '/agents/{agent_id}/extensions';
+};
+
+export type PutAgentExtensionsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it. `SKILL_NOT_FOUND`: The skill does not exist. `SKILL_VERSION_NOT_FOUND`: The skill has no such version.
+     */
+    404: ErrorEnvelope & {
+        code?: 'AGENT_NOT_FOUND' | 'MCP_SERVER_NOT_FOUND' | 'SKILL_NOT_FOUND' | 'SKILL_VERSION_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type PutAgentExtensionsError = PutAgentExtensionsErrors[keyof PutAgentExtensionsErrors];
+
+export type PutAgentExtensionsResponses = {
+    /**
+     * One `AgentExtensions`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: AgentExtensions;
+    };
+};
+
+export type PutAgentExtensionsResponse = PutAgentExtensionsResponses[keyof PutAgentExtensionsResponses];
+
+export type GetAssistantExtensionsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
+        assistant_id: string;
+    };
+    query?: never;
+    url: '/assistants/{assistant_id}/extensions';
+};
+
+export type GetAssistantExtensionsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetAssistantExtensionsError = GetAssistantExtensionsErrors[keyof GetAssistantExtensionsErrors];
+
+export type GetAssistantExtensionsResponses = {
+    /**
+     * One `AssistantExtensions`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: AssistantExtensions;
+    };
+};
+
+export type GetAssistantExtensionsResponse = GetAssistantExtensionsResponses[keyof GetAssistantExtensionsResponses];
+
+export type PutAssistantExtensionsData = {
+    body: {
+        mcp_server_ids: Array<string>;
+        /**
+         * Omitted: the skills stay. A skill without a version keeps its pinned one, or gets the newest one.
+         */
+        skill_ids?: Array<string>;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
+        assistant_id: string;
+    };
+    query?: never;
+    url: '/assistants/{assistant_id}/extensions';
+};
+
+export type PutAssistantExtensionsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it. `SKILL_NOT_FOUND`: The skill does not exist. `SKILL_VERSION_NOT_FOUND`: The skill has no such version.
+     */
+    404: ErrorEnvelope & {
+        code?: 'ASSISTANT_NOT_FOUND' | 'MCP_SERVER_NOT_FOUND' | 'SKILL_NOT_FOUND' | 'SKILL_VERSION_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type PutAssistantExtensionsError = PutAssistantExtensionsErrors[keyof PutAssistantExtensionsErrors];
+
+export type PutAssistantExtensionsResponses = {
+    /**
+     * One `AssistantExtensions`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: AssistantExtensions;
+    };
+};
+
+export type PutAssistantExtensionsResponse = PutAssistantExtensionsResponses[keyof PutAssistantExtensionsResponses];
+
 export type ListEnvironmentsData = {
     body?: never;
     headers?: {
@@ -7197,6 +8972,1462 @@ export type ListEnvironmentVersionsResponses = {
 
 export type ListEnvironmentVersionsResponse = ListEnvironmentVersionsResponses[keyof ListEnvironmentVersionsResponses];
 
+export type ListMcpServersData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Matches a part of the name, title or description, or an id.
+         */
+        q?: string;
+    };
+    url: '/admin/mcp-servers';
+};
+
+export type ListMcpServersErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListMcpServersError = ListMcpServersErrors[keyof ListMcpServersErrors];
+
+export type ListMcpServersResponses = {
+    /**
+     * A page of type `McpServer`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<McpServer>;
+        page: Page;
+    };
+};
+
+export type ListMcpServersResponse = ListMcpServersResponses[keyof ListMcpServersResponses];
+
+export type CreateMcpServerData = {
+    body: {
+        /**
+         * The unique name, a part of the names of its tools.
+         */
+        name: string;
+        /**
+         * The URL, with https:// unless its host is in SERVICE_OUTBOUND_PRIVATE_HOSTS.
+         */
+        url: string;
+        /**
+         * The transport. `sse` is deprecated by the protocol.
+         */
+        transport: 'streamable_http' | 'sse';
+        /**
+         * A description for users.
+         */
+        description?: string;
+        /**
+         * Whether its tools are offered and called.
+         */
+        enabled?: boolean;
+        /**
+         * The source of credentials: no credential, the vaults of the agent, the connection of the session owner, or that connection and else a vault.
+         */
+        authorization?: 'none' | 'shared' | 'personal' | 'any';
+        /**
+         * The time limit in seconds of silence and of a call without progress.
+         */
+        timeout_seconds?: number;
+        /**
+         * Who can add it to an agent.
+         */
+        available_to?: 'managers' | 'administrators';
+        /**
+         * Whether the annotations of its tools count as their effect in a review that states none. In the console they preselect the effect in any case.
+         */
+        trust_annotations?: boolean;
+        /**
+         * Whether its instructions are part of the system prompt.
+         */
+        offer_instructions?: boolean;
+        oauth?: McpOAuthSettingsWritable;
+    };
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/mcp-servers';
+};
+
+export type CreateMcpServerErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CreateMcpServerError = CreateMcpServerErrors[keyof CreateMcpServerErrors];
+
+export type CreateMcpServerResponses = {
+    /**
+     * One `McpServer`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: McpServer;
+    };
+};
+
+export type CreateMcpServerResponse = CreateMcpServerResponses[keyof CreateMcpServerResponses];
+
+export type DeleteMcpServerData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the MCP server (`mcp_…`).
+         */
+        mcp_server_id: string;
+    };
+    query?: never;
+    url: '/admin/mcp-servers/{mcp_server_id}';
+};
+
+export type DeleteMcpServerErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'MCP_SERVER_NOT_FOUND';
+    };
+    /**
+     * `RESOURCE_IN_USE`: Another resource still uses this one.
+     */
+    409: ErrorEnvelope & {
+        code?: 'RESOURCE_IN_USE';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteMcpServerError = DeleteMcpServerErrors[keyof DeleteMcpServerErrors];
+
+export type DeleteMcpServerResponses = {
+    /**
+     * The MCP server was deleted.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * mcp_…: the MCP server
+             */
+            mcp_server_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteMcpServerResponse = DeleteMcpServerResponses[keyof DeleteMcpServerResponses];
+
+export type GetMcpServerData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the MCP server (`mcp_…`).
+         */
+        mcp_server_id: string;
+    };
+    query?: never;
+    url: '/admin/mcp-servers/{mcp_server_id}';
+};
+
+export type GetMcpServerErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'MCP_SERVER_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetMcpServerError = GetMcpServerErrors[keyof GetMcpServerErrors];
+
+export type GetMcpServerResponses = {
+    /**
+     * One `McpServer`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: McpServer;
+    };
+};
+
+export type GetMcpServerResponse = GetMcpServerResponses[keyof GetMcpServerResponses];
+
+export type UpdateMcpServerData = {
+    body: {
+        /**
+         * A description for users.
+         */
+        description?: string;
+        /**
+         * Whether its tools are offered and called.
+         */
+        enabled?: boolean;
+        /**
+         * The source of credentials: no credential, the vaults of the agent, the connection of the session owner, or that connection and else a vault.
+         */
+        authorization?: 'none' | 'shared' | 'personal' | 'any';
+        /**
+         * The time limit in seconds of silence and of a call without progress.
+         */
+        timeout_seconds?: number;
+        /**
+         * Who can add it to an agent.
+         */
+        available_to?: 'managers' | 'administrators';
+        /**
+         * Whether the annotations of its tools count as their effect in a review that states none. In the console they preselect the effect in any case.
+         */
+        trust_annotations?: boolean;
+        /**
+         * Whether its instructions are part of the system prompt.
+         */
+        offer_instructions?: boolean;
+        oauth?: McpOAuthSettingsWritable;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the MCP server (`mcp_…`).
+         */
+        mcp_server_id: string;
+    };
+    query?: never;
+    url: '/admin/mcp-servers/{mcp_server_id}';
+};
+
+export type UpdateMcpServerErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'MCP_SERVER_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type UpdateMcpServerError = UpdateMcpServerErrors[keyof UpdateMcpServerErrors];
+
+export type UpdateMcpServerResponses = {
+    /**
+     * One `McpServer`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: McpServer;
+    };
+};
+
+export type UpdateMcpServerResponse = UpdateMcpServerResponses[keyof UpdateMcpServerResponses];
+
+export type ProbeMcpServerData = {
+    body?: {
+        /**
+         * The id of a shared credential for exactly this URL (`crd_…`).
+         */
+        credential_id?: string;
+    };
+    path: {
+        /**
+         * The id of the MCP server (`mcp_…`).
+         */
+        mcp_server_id: string;
+    };
+    query?: never;
+    url: '/admin/mcp-servers/{mcp_server_id}/probe';
+};
+
+export type ProbeMcpServerErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `CREDENTIAL_NOT_FOUND`: The vault has no such credential. `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'CREDENTIAL_NOT_FOUND' | 'MCP_SERVER_NOT_FOUND';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ProbeMcpServerError = ProbeMcpServerErrors[keyof ProbeMcpServerErrors];
+
+export type ProbeMcpServerResponses = {
+    /**
+     * One `McpProbe`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: McpProbe;
+    };
+};
+
+export type ProbeMcpServerResponse = ProbeMcpServerResponses[keyof ProbeMcpServerResponses];
+
+export type GetMcpCatalogueData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the MCP server (`mcp_…`).
+         */
+        mcp_server_id: string;
+    };
+    query?: {
+        /**
+         * The reviewed or the last seen catalogue.
+         */
+        of?: 'reviewed' | 'seen';
+    };
+    url: '/admin/mcp-servers/{mcp_server_id}/catalogue';
+};
+
+export type GetMcpCatalogueErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'MCP_SERVER_NOT_FOUND';
+    };
+    /**
+     * `CATALOGUE_UNREVIEWED`: The catalogue of the MCP server has not been reviewed, or not been seen.
+     */
+    409: ErrorEnvelope & {
+        code?: 'CATALOGUE_UNREVIEWED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetMcpCatalogueError = GetMcpCatalogueErrors[keyof GetMcpCatalogueErrors];
+
+export type GetMcpCatalogueResponses = {
+    /**
+     * One `McpCatalogue`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: McpCatalogue;
+    };
+};
+
+export type GetMcpCatalogueResponse = GetMcpCatalogueResponses[keyof GetMcpCatalogueResponses];
+
+export type ReviewMcpCatalogueData = {
+    body: {
+        sha256: CatalogueSha256;
+        /**
+         * Each tool exactly once.
+         */
+        tools: Array<{
+            name: McpToolName;
+            /**
+             * Whether models see the tool.
+             */
+            offered: boolean;
+            /**
+             * The permission. The stricter one of this and of the agent counts.
+             */
+            permission: 'allow' | 'ask' | 'deny';
+            /**
+             * What happens when a call is repeated. Omitted: `once`, or what the annotations of the tool state if the server has `trust_annotations`.
+             */
+            effect?: 'read' | 'idempotent' | 'once';
+        }>;
+        /**
+         * Whether models can list and read its resources.
+         */
+        offer_resources?: boolean;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the MCP server (`mcp_…`).
+         */
+        mcp_server_id: string;
+    };
+    query?: never;
+    url: '/admin/mcp-servers/{mcp_server_id}/catalogue';
+};
+
+export type ReviewMcpCatalogueErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'MCP_SERVER_NOT_FOUND';
+    };
+    /**
+     * `CATALOGUE_CHANGED`: The MCP server has another catalogue than the reviewed one. Review the catalogue that was seen last.
+     */
+    409: ErrorEnvelope & {
+        code?: 'CATALOGUE_CHANGED';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ReviewMcpCatalogueError = ReviewMcpCatalogueErrors[keyof ReviewMcpCatalogueErrors];
+
+export type ReviewMcpCatalogueResponses = {
+    /**
+     * One `McpServer`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: McpServer;
+    };
+};
+
+export type ReviewMcpCatalogueResponse = ReviewMcpCatalogueResponses[keyof ReviewMcpCatalogueResponses];
+
+export type ListSkillsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Matches a part of the name or description, or an id.
+         */
+        q?: string;
+    };
+    url: '/admin/skills';
+};
+
+export type ListSkillsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListSkillsError = ListSkillsErrors[keyof ListSkillsErrors];
+
+export type ListSkillsResponses = {
+    /**
+     * A page of type `Skill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Skill>;
+        page: Page;
+    };
+};
+
+export type ListSkillsResponse = ListSkillsResponses[keyof ListSkillsResponses];
+
+export type CreateSkillData = {
+    body: Blob | File;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/skills';
+};
+
+export type CreateSkillErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `SKILL_INVALID`: The archive is no valid skill. The pointer of the detail is the path in the archive; empty for the whole archive.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'SKILL_INVALID';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'FILE_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CreateSkillError = CreateSkillErrors[keyof CreateSkillErrors];
+
+export type CreateSkillResponses = {
+    /**
+     * One `Skill`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: Skill;
+    };
+};
+
+export type CreateSkillResponse = CreateSkillResponses[keyof CreateSkillResponses];
+
+export type ListSkillVersionsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+    };
+    url: '/admin/skills/{skill_id}/versions';
+};
+
+export type ListSkillVersionsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SKILL_NOT_FOUND`: The skill does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SKILL_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListSkillVersionsError = ListSkillVersionsErrors[keyof ListSkillVersionsErrors];
+
+export type ListSkillVersionsResponses = {
+    /**
+     * A page of type `SkillVersion`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<SkillVersion>;
+        page: Page;
+    };
+};
+
+export type ListSkillVersionsResponse = ListSkillVersionsResponses[keyof ListSkillVersionsResponses];
+
+export type CreateSkillVersionData = {
+    body: Blob | File;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+    };
+    query?: never;
+    url: '/admin/skills/{skill_id}/versions';
+};
+
+export type CreateSkillVersionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `SKILL_INVALID`: The archive is no valid skill. The pointer of the detail is the path in the archive; empty for the whole archive.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'SKILL_INVALID';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SKILL_NOT_FOUND`: The skill does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SKILL_NOT_FOUND';
+    };
+    /**
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'FILE_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CreateSkillVersionError = CreateSkillVersionErrors[keyof CreateSkillVersionErrors];
+
+export type CreateSkillVersionResponses = {
+    /**
+     * One `Skill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Skill;
+    };
+    /**
+     * One `Skill`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: Skill;
+    };
+};
+
+export type CreateSkillVersionResponse = CreateSkillVersionResponses[keyof CreateSkillVersionResponses];
+
+export type DeleteSkillData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+    };
+    query?: never;
+    url: '/admin/skills/{skill_id}';
+};
+
+export type DeleteSkillErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SKILL_NOT_FOUND`: The skill does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SKILL_NOT_FOUND';
+    };
+    /**
+     * `RESOURCE_IN_USE`: Another resource still uses this one.
+     */
+    409: ErrorEnvelope & {
+        code?: 'RESOURCE_IN_USE';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteSkillError = DeleteSkillErrors[keyof DeleteSkillErrors];
+
+export type DeleteSkillResponses = {
+    /**
+     * The skill was deleted.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * skl_…: the skill
+             */
+            skill_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteSkillResponse = DeleteSkillResponses[keyof DeleteSkillResponses];
+
+export type GetSkillData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+    };
+    query?: never;
+    url: '/admin/skills/{skill_id}';
+};
+
+export type GetSkillErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SKILL_NOT_FOUND`: The skill does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SKILL_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetSkillError = GetSkillErrors[keyof GetSkillErrors];
+
+export type GetSkillResponses = {
+    /**
+     * One `Skill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Skill;
+    };
+};
+
+export type GetSkillResponse = GetSkillResponses[keyof GetSkillResponses];
+
+export type UpdateSkillData = {
+    body: {
+        /**
+         * Whether sessions get the skill.
+         */
+        enabled?: boolean;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+    };
+    query?: never;
+    url: '/admin/skills/{skill_id}';
+};
+
+export type UpdateSkillErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SKILL_NOT_FOUND`: The skill does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SKILL_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type UpdateSkillError = UpdateSkillErrors[keyof UpdateSkillErrors];
+
+export type UpdateSkillResponses = {
+    /**
+     * One `Skill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Skill;
+    };
+};
+
+export type UpdateSkillResponse = UpdateSkillResponses[keyof UpdateSkillResponses];
+
+export type GetSkillVersionData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+        /**
+         * The number of the version.
+         */
+        version: string;
+    };
+    query?: never;
+    url: '/admin/skills/{skill_id}/versions/{version}';
+};
+
+export type GetSkillVersionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SKILL_NOT_FOUND`: The skill does not exist. `SKILL_VERSION_NOT_FOUND`: The skill has no such version.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SKILL_NOT_FOUND' | 'SKILL_VERSION_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetSkillVersionError = GetSkillVersionErrors[keyof GetSkillVersionErrors];
+
+export type GetSkillVersionResponses = {
+    /**
+     * One `SkillVersion`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: SkillVersion;
+    };
+};
+
+export type GetSkillVersionResponse = GetSkillVersionResponses[keyof GetSkillVersionResponses];
+
+export type ListSkillFilesData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+        /**
+         * The number of the version.
+         */
+        version: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+    };
+    url: '/admin/skills/{skill_id}/versions/{version}/files';
+};
+
+export type ListSkillFilesErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SKILL_NOT_FOUND`: The skill does not exist. `SKILL_VERSION_NOT_FOUND`: The skill has no such version.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SKILL_NOT_FOUND' | 'SKILL_VERSION_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListSkillFilesError = ListSkillFilesErrors[keyof ListSkillFilesErrors];
+
+export type ListSkillFilesResponses = {
+    /**
+     * A page of type `SkillFile`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<SkillFile>;
+        page: Page;
+    };
+};
+
+export type ListSkillFilesResponse = ListSkillFilesResponses[keyof ListSkillFilesResponses];
+
+export type GetSkillFileContentData = {
+    body?: never;
+    headers?: {
+        /**
+         * One byte range, for example `bytes=0-1023`. Several ranges return the complete file.
+         */
+        Range?: string;
+        /**
+         * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
+         */
+        'If-Range'?: string;
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the skill (`skl_…`).
+         */
+        skill_id: string;
+        /**
+         * The number of the version.
+         */
+        version: string;
+    };
+    query: {
+        /**
+         * The file.
+         */
+        path: string;
+    };
+    url: '/admin/skills/{skill_id}/versions/{version}/files/content';
+};
+
+export type GetSkillFileContentErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `FILE_NOT_FOUND`: The workspace has no such file or directory. `SKILL_NOT_FOUND`: The skill does not exist. `SKILL_VERSION_NOT_FOUND`: The skill has no such version.
+     */
+    404: ErrorEnvelope & {
+        code?: 'FILE_NOT_FOUND' | 'SKILL_NOT_FOUND' | 'SKILL_VERSION_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'FILE_TOO_LARGE';
+    };
+    /**
+     * `RANGE_NOT_SATISFIABLE`: The file has no byte in the requested range.
+     */
+    416: ErrorEnvelope & {
+        code?: 'RANGE_NOT_SATISFIABLE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL' | 'CONTENT_DAMAGED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetSkillFileContentError = GetSkillFileContentErrors[keyof GetSkillFileContentErrors];
+
+export type GetSkillFileContentResponses = {
+    /**
+     * All bytes.
+     */
+    200: Blob | File;
+    /**
+     * The requested range of the bytes.
+     */
+    206: Blob | File;
+};
+
+export type GetSkillFileContentResponse = GetSkillFileContentResponses[keyof GetSkillFileContentResponses];
+
 export type ListSandboxesData = {
     body?: never;
     headers?: {
@@ -7367,6 +10598,1316 @@ export type TerminateSandboxResponses = {
 };
 
 export type TerminateSandboxResponse = TerminateSandboxResponses[keyof TerminateSandboxResponses];
+
+export type ListVaultsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Matches a part of the name or description, or an id.
+         */
+        q?: string;
+        /**
+         * `shared`: made by administrators for agents and assistants. `personal`: the connections of one user.
+         */
+        kind?: 'shared' | 'personal';
+    };
+    url: '/admin/vaults';
+};
+
+export type ListVaultsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListVaultsError = ListVaultsErrors[keyof ListVaultsErrors];
+
+export type ListVaultsResponses = {
+    /**
+     * A page of type `Vault`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Vault>;
+        page: Page;
+    };
+};
+
+export type ListVaultsResponse = ListVaultsResponses[keyof ListVaultsResponses];
+
+export type CreateVaultData = {
+    body: {
+        /**
+         * A unique name.
+         */
+        name: string;
+        /**
+         * A description for administrators.
+         */
+        description?: string;
+        /**
+         * Whether the credentials of the vault are used.
+         */
+        enabled?: boolean;
+    };
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/vaults';
+};
+
+export type CreateVaultErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CreateVaultError = CreateVaultErrors[keyof CreateVaultErrors];
+
+export type CreateVaultResponses = {
+    /**
+     * One `Vault`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: Vault;
+    };
+};
+
+export type CreateVaultResponse = CreateVaultResponses[keyof CreateVaultResponses];
+
+export type DeleteVaultData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}';
+};
+
+export type DeleteVaultErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `RESOURCE_IN_USE`: Another resource still uses this one.
+     */
+    409: ErrorEnvelope & {
+        code?: 'RESOURCE_IN_USE';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteVaultError = DeleteVaultErrors[keyof DeleteVaultErrors];
+
+export type DeleteVaultResponses = {
+    /**
+     * The vault was deleted.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * vlt_…: the vault
+             */
+            vault_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteVaultResponse = DeleteVaultResponses[keyof DeleteVaultResponses];
+
+export type GetVaultData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}';
+};
+
+export type GetVaultErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetVaultError = GetVaultErrors[keyof GetVaultErrors];
+
+export type GetVaultResponses = {
+    /**
+     * One `Vault`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Vault;
+    };
+};
+
+export type GetVaultResponse = GetVaultResponses[keyof GetVaultResponses];
+
+export type UpdateVaultData = {
+    body: {
+        /**
+         * A unique name.
+         */
+        name?: string;
+        /**
+         * A description for administrators.
+         */
+        description?: string;
+        /**
+         * Whether the credentials of the vault are used.
+         */
+        enabled?: boolean;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}';
+};
+
+export type UpdateVaultErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `NAME_TAKEN`: Another resource already has this name.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NAME_TAKEN';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type UpdateVaultError = UpdateVaultErrors[keyof UpdateVaultErrors];
+
+export type UpdateVaultResponses = {
+    /**
+     * One `Vault`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Vault;
+    };
+};
+
+export type UpdateVaultResponse = UpdateVaultResponses[keyof UpdateVaultResponses];
+
+export type ListCredentialsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+    };
+    url: '/admin/vaults/{vault_id}/credentials';
+};
+
+export type ListCredentialsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListCredentialsError = ListCredentialsErrors[keyof ListCredentialsErrors];
+
+export type ListCredentialsResponses = {
+    /**
+     * A page of type `Credential`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Credential>;
+        page: Page;
+    };
+};
+
+export type ListCredentialsResponse = ListCredentialsResponses[keyof ListCredentialsResponses];
+
+export type CreateCredentialData = {
+    body: ({
+        type: 'bearer';
+    } & NewBearerCredentialWritable) | ({
+        type: 'header';
+    } & NewHeaderCredentialWritable) | ({
+        type: 'basic';
+    } & NewBasicCredentialWritable) | ({
+        type: 'oauth2';
+    } & NewOAuthCredentialWritable) | ({
+        type: 'oauth2_client';
+    } & NewOAuthClientCredentialWritable) | ({
+        type: 'environment_variable';
+    } & NewVariableCredentialWritable) | ({
+        type: 'model_key';
+    } & NewModelKeyWritable);
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}/credentials';
+};
+
+export type CreateCredentialErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CreateCredentialError = CreateCredentialErrors[keyof CreateCredentialErrors];
+
+export type CreateCredentialResponses = {
+    /**
+     * One `Credential`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: Credential;
+    };
+};
+
+export type CreateCredentialResponse = CreateCredentialResponses[keyof CreateCredentialResponses];
+
+export type DeleteCredentialData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+        /**
+         * The id of the credential (`crd_…`).
+         */
+        credential_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}';
+};
+
+export type DeleteCredentialErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist. `CREDENTIAL_NOT_FOUND`: The vault has no such credential.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND' | 'CREDENTIAL_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteCredentialError = DeleteCredentialErrors[keyof DeleteCredentialErrors];
+
+export type DeleteCredentialResponses = {
+    /**
+     * The credential was deleted.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * crd_…: the credential
+             */
+            credential_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteCredentialResponse = DeleteCredentialResponses[keyof DeleteCredentialResponses];
+
+export type GetCredentialData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+        /**
+         * The id of the credential (`crd_…`).
+         */
+        credential_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}';
+};
+
+export type GetCredentialErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist. `CREDENTIAL_NOT_FOUND`: The vault has no such credential.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND' | 'CREDENTIAL_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetCredentialError = GetCredentialErrors[keyof GetCredentialErrors];
+
+export type GetCredentialResponses = {
+    /**
+     * One `Credential`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Credential;
+    };
+};
+
+export type GetCredentialResponse = GetCredentialResponses[keyof GetCredentialResponses];
+
+export type UpdateCredentialData = {
+    body: {
+        /**
+         * A label for administrators.
+         */
+        label?: string;
+        /**
+         * Whether the credential is used.
+         */
+        enabled?: boolean;
+        token?: SecretText;
+        value?: SecretText;
+        password?: SecretText;
+        key?: SecretText;
+        refresh_token?: SecretText;
+        client_secret?: SecretText;
+        access_token?: SecretText;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+        /**
+         * The id of the credential (`crd_…`).
+         */
+        credential_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}';
+};
+
+export type UpdateCredentialErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist. `CREDENTIAL_NOT_FOUND`: The vault has no such credential.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND' | 'CREDENTIAL_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type UpdateCredentialError = UpdateCredentialErrors[keyof UpdateCredentialErrors];
+
+export type UpdateCredentialResponses = {
+    /**
+     * One `Credential`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Credential;
+    };
+};
+
+export type UpdateCredentialResponse = UpdateCredentialResponses[keyof UpdateCredentialResponses];
+
+export type TestCredentialData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the vault (`vlt_…`).
+         */
+        vault_id: string;
+        /**
+         * The id of the credential (`crd_…`).
+         */
+        credential_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/{vault_id}/credentials/{credential_id}/test';
+};
+
+export type TestCredentialErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist. `CREDENTIAL_NOT_FOUND`: The vault has no such credential.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND' | 'CREDENTIAL_NOT_FOUND';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type TestCredentialError = TestCredentialErrors[keyof TestCredentialErrors];
+
+export type TestCredentialResponses = {
+    /**
+     * One `CredentialTest`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: CredentialTest;
+    };
+};
+
+export type TestCredentialResponse = TestCredentialResponses[keyof TestCredentialResponses];
+
+export type GetAgentVaultsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/vaults';
+};
+
+export type GetAgentVaultsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'AGENT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetAgentVaultsError = GetAgentVaultsErrors[keyof GetAgentVaultsErrors];
+
+export type GetAgentVaultsResponses = {
+    /**
+     * One `VaultAssignments`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: VaultAssignments;
+    };
+};
+
+export type GetAgentVaultsResponse = GetAgentVaultsResponses[keyof GetAgentVaultsResponses];
+
+export type SetAgentVaultsData = {
+    body: {
+        /**
+         * Shared vaults in the order in which their credentials count. The first match is used.
+         */
+        vault_ids: Array<string>;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/vaults';
+};
+
+export type SetAgentVaultsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'AGENT_NOT_FOUND' | 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type SetAgentVaultsError = SetAgentVaultsErrors[keyof SetAgentVaultsErrors];
+
+export type SetAgentVaultsResponses = {
+    /**
+     * One `VaultAssignments`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: VaultAssignments;
+    };
+};
+
+export type SetAgentVaultsResponse = SetAgentVaultsResponses[keyof SetAgentVaultsResponses];
+
+export type GetAssistantVaultsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
+        assistant_id: string;
+    };
+    query?: never;
+    url: '/admin/assistants/{assistant_id}/vaults';
+};
+
+export type GetAssistantVaultsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetAssistantVaultsError = GetAssistantVaultsErrors[keyof GetAssistantVaultsErrors];
+
+export type GetAssistantVaultsResponses = {
+    /**
+     * One `VaultAssignments`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: VaultAssignments;
+    };
+};
+
+export type GetAssistantVaultsResponse = GetAssistantVaultsResponses[keyof GetAssistantVaultsResponses];
+
+export type SetAssistantVaultsData = {
+    body: {
+        /**
+         * Shared vaults in the order in which their credentials count. The first match is used.
+         */
+        vault_ids: Array<string>;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
+        assistant_id: string;
+    };
+    query?: never;
+    url: '/admin/assistants/{assistant_id}/vaults';
+};
+
+export type SetAssistantVaultsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'ASSISTANT_NOT_FOUND' | 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type SetAssistantVaultsError = SetAssistantVaultsErrors[keyof SetAssistantVaultsErrors];
+
+export type SetAssistantVaultsResponses = {
+    /**
+     * One `VaultAssignments`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: VaultAssignments;
+    };
+};
+
+export type SetAssistantVaultsResponse = SetAssistantVaultsResponses[keyof SetAssistantVaultsResponses];
+
+export type RotateVaultKeysData = {
+    body?: {
+        /**
+         * vlt_…: the vault
+         */
+        vault_id?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/vaults/rotate';
+};
+
+export type RotateVaultKeysErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `VAULT_NOT_FOUND`: The vault does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'VAULT_NOT_FOUND';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type RotateVaultKeysError = RotateVaultKeysErrors[keyof RotateVaultKeysErrors];
+
+export type RotateVaultKeysResponses = {
+    /**
+     * One `VaultRotation`.
+     */
+    202: {
+        code: 'OK';
+        message: 'success';
+        data: VaultRotation;
+    };
+};
+
+export type RotateVaultKeysResponse = RotateVaultKeysResponses[keyof RotateVaultKeysResponses];
+
+export type GetVaultRotationData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the rotation (`rot_…`).
+         */
+        rotation_id: string;
+    };
+    query?: never;
+    url: '/admin/vaults/rotations/{rotation_id}';
+};
+
+export type GetVaultRotationErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `ROTATION_NOT_FOUND`: The rotation does not exist.
+     */
+    404: ErrorEnvelope & {
+        code?: 'ROTATION_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetVaultRotationError = GetVaultRotationErrors[keyof GetVaultRotationErrors];
+
+export type GetVaultRotationResponses = {
+    /**
+     * One `VaultRotation`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: VaultRotation;
+    };
+};
+
+export type GetVaultRotationResponse = GetVaultRotationResponses[keyof GetVaultRotationResponses];
 
 export type GetLoginData = {
     body?: never;
@@ -7665,6 +12206,363 @@ export type DeleteTokenResponses = {
 
 export type DeleteTokenResponse = DeleteTokenResponses[keyof DeleteTokenResponses];
 
+export type ListConnectionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/connections';
+};
+
+export type ListConnectionsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListConnectionsError = ListConnectionsErrors[keyof ListConnectionsErrors];
+
+export type ListConnectionsResponses = {
+    /**
+     * Connections and servers.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * Your connections, newest first.
+             */
+            connections: Array<Connection>;
+            /**
+             * The MCP servers without a connection, by name. At most 1,000.
+             */
+            available: Array<ConnectableServer>;
+        };
+    };
+};
+
+export type ListConnectionsResponse = ListConnectionsResponses[keyof ListConnectionsResponses];
+
+export type BeginConnectionData = {
+    body: {
+        /**
+         * mcp_…: the MCP server
+         */
+        mcp_server_id: string;
+        /**
+         * The path of this origin to which the browser returns. Other values become `/`.
+         */
+        return_to?: string;
+        /**
+         * A token for a server without OAuth. No response contains it.
+         */
+        token?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/connections';
+};
+
+export type BeginConnectionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `MCP_SERVER_NOT_FOUND`: The MCP server does not exist, or you cannot add it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'MCP_SERVER_NOT_FOUND';
+    };
+    /**
+     * `OAUTH_CLIENT_REQUIRED`: The authorization server needs a client that an administrator registers there and sets for the MCP server.
+     */
+    409: ErrorEnvelope & {
+        code?: 'OAUTH_CLIENT_REQUIRED';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `MCP_SERVER_UNREACHABLE`: The MCP server or its authorization server cannot be reached, or its answer is not valid.
+     */
+    502: ErrorEnvelope & {
+        code?: 'MCP_SERVER_UNREACHABLE';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type BeginConnectionError = BeginConnectionErrors[keyof BeginConnectionErrors];
+
+export type BeginConnectionResponses = {
+    /**
+     * One `BegunConnection`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: BegunConnection;
+    };
+};
+
+export type BeginConnectionResponse = BeginConnectionResponses[keyof BeginConnectionResponses];
+
+export type DeleteConnectionData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the connection (`crd_…`).
+         */
+        connection_id: string;
+    };
+    query?: never;
+    url: '/auth/connections/{connection_id}';
+};
+
+export type DeleteConnectionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `CONNECTION_NOT_FOUND`: You have no such connection.
+     */
+    404: ErrorEnvelope & {
+        code?: 'CONNECTION_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteConnectionError = DeleteConnectionErrors[keyof DeleteConnectionErrors];
+
+export type DeleteConnectionResponses = {
+    /**
+     * The connection was deleted.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * crd_…: the connection
+             */
+            connection_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteConnectionResponse = DeleteConnectionResponses[keyof DeleteConnectionResponses];
+
+export type UpdateConnectionData = {
+    body: {
+        /**
+         * Whether sessions of your deployments can use the connection.
+         */
+        use_in_triggered_sessions?: boolean;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the connection (`crd_…`).
+         */
+        connection_id: string;
+    };
+    query?: never;
+    url: '/auth/connections/{connection_id}';
+};
+
+export type UpdateConnectionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `CONNECTION_NOT_FOUND`: You have no such connection.
+     */
+    404: ErrorEnvelope & {
+        code?: 'CONNECTION_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type UpdateConnectionError = UpdateConnectionErrors[keyof UpdateConnectionErrors];
+
+export type UpdateConnectionResponses = {
+    /**
+     * One `Connection`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Connection;
+    };
+};
+
+export type UpdateConnectionResponse = UpdateConnectionResponses[keyof UpdateConnectionResponses];
+
+export type FinishConnectionData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/connections/callback';
+};
+
+export type FinishConnectionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `CONNECTION_REFUSED`: The authorization was refused, or its answer is not that of an attempt of this user and browser. Begin it again. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CONNECTION_REFUSED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `VAULT_SEALED`: The key of the vault, or the secret of the credential, cannot be opened now. Other vaults are not affected.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'VAULT_SEALED';
+    };
+};
+
+export type FinishConnectionError = FinishConnectionErrors[keyof FinishConnectionErrors];
+
+export type FinishConnectionResponses = {
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type FinishConnectionResponse = FinishConnectionResponses[keyof FinishConnectionResponses];
+
+export type GetClientMetadataData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/connections/client.json';
+};
+
+export type GetClientMetadataErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetClientMetadataError = GetClientMetadataErrors[keyof GetClientMetadataErrors];
+
+export type GetClientMetadataResponses = {
+    /**
+     * The document.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type GetClientMetadataResponse = GetClientMetadataResponses[keyof GetClientMetadataResponses];
+
 export type FindUsersData = {
     body?: never;
     headers?: {
@@ -7926,7 +12824,7 @@ export type ListActsData = {
         /**
          * Only this action.
          */
-        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'audit.list' | 'access.refuse';
+        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
         /**
          * Only actions on this object.
          */
@@ -8383,6 +13281,14 @@ export type StreamTurnData = {
          * The id of the message in the client. With `regenerate-message`, the id of a turn names its answer.
          */
         messageId?: string;
+        model?: ModelOverride;
+        system?: SystemOverride;
+        tools?: ToolOverrides;
+        client_tools?: ClientToolOverrides;
+        model_options?: ModelOptionsOverride;
+        max_steps?: MaxStepsOverride;
+        budget?: Budget;
+        output_schema?: OutputSchema;
     };
     headers?: {
         /**
@@ -8421,10 +13327,16 @@ export type StreamTurnErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'OVERRIDE_NOT_ALLOWED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user. `PART_NOT_FOUND`: No message of the session has a part with this SHA-256.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND' | 'PART_NOT_FOUND';
     };
     /**
      * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TURN_NOT_LAST`: Only the last answer of a session can be regenerated. For an earlier one, fork the session. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.

@@ -1,5 +1,5 @@
-import type { Usage } from '../gen/types.gen.ts';
-import type { DurableEvent } from './event.ts';
+import type { ApprovalDetails, Usage } from '../gen/types.gen.ts';
+import type { DurableEvent, EventOf } from './event.ts';
 import type { StoredPart } from './stored-part.ts';
 
 export interface ChatMessage {
@@ -25,9 +25,15 @@ export interface ChatMessage {
   actor: DurableEvent['actor'];
 }
 
+type ApprovalData = EventOf<'approval.requested'>['data'];
+
 export interface ApprovalRequest {
   approvalId: string;
-  kind: 'tool' | 'outcome_unknown';
+  kind: ApprovalData['kind'];
+  /** The server and what it needs. Undefined for the kinds without details. */
+  details: ApprovalDetails | undefined;
+  /** An earlier call has the same approval, and shows its form. */
+  isShared: boolean;
   expiresAt: string;
   decision: string | undefined;
   reason: string | undefined;
@@ -54,6 +60,8 @@ export interface ToolCall {
   durationMs: number | undefined;
   /** Exit code of a command; undefined for a command that was killed and for other tools. */
   exitCode: number | undefined;
+  /** The MCP server whose text the output is. */
+  mcpServer: string | undefined;
   /** Parts of a text output that were printed to stderr, in UTF-16 units. */
   stderrRanges: readonly { start: number; end: number }[];
   approval: ApprovalRequest | undefined;

@@ -32,7 +32,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
   const calls = new Map<string, ToolCall>();
   /** Calls of turns that have not ended. */
   const pendingCalls = new Set<ToolCall>();
-  const callsByApproval = new Map<string, ToolCall>();
+  const callsByApproval = new Map<string, ToolCall[]>();
   const discardedMessageIds = new Set<string>();
   for (const { type, data } of events)
     if (type === 'agent.message_discarded') discardedMessageIds.add(data.message_id);
@@ -88,6 +88,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
           progress: '',
           durationMs: undefined,
           exitCode: undefined,
+          mcpServer: undefined,
           stderrRanges: [],
           approval: undefined,
         };
@@ -109,24 +110,30 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
         call.durationMs = event.data.duration_ms;
         call.editedInput = event.data.edited_input;
         call.exitCode = event.data.exit_code;
+        call.mcpServer = event.data.mcp_server;
         call.stderrRanges = event.data.stderr_ranges ?? [];
         break;
       }
       case 'approval.requested': {
-        const { approval_id: approvalId, kind, expires_at: expiresAt, tool_use_id: toolUseId } = event.data;
-        const call = callOf(event, toolUseId ?? '');
-        if (!call) break;
-        call.approval = { approvalId, kind, expiresAt, decision: undefined, reason: undefined };
-        call.state = 'awaiting_approval';
-        callsByApproval.set(approvalId, call);
+        const { approval_id: approvalId, kind, expires_at: expiresAt, details } = event.data;
+        const ids = event.data.tool_use_ids ?? [event.data.tool_use_id ?? ''];
+        const waiting = ids.flatMap((id) => callOf(event, id) ?? []);
+        const request = { approvalId, kind, expiresAt, details, decision: undefined, reason: undefined };
+        for (const [index, call] of waiting.entries()) {
+          call.approval = { ...request, isShared: index > 0 };
+          call.state = 'awaiting_approval';
+        }
+        callsByApproval.set(approvalId, waiting);
         break;
       }
       case 'approval.decided': {
-        const call = callsByApproval.get(event.data.approval_id);
-        if (!call?.approval) break;
-        call.approval.decision = event.data.decision;
-        call.approval.reason = event.data.reason;
-        if (call.state === 'awaiting_approval') call.state = 'waiting';
+        const { approval_id: approvalId, decision, reason } = event.data;
+        for (const call of callsByApproval.get(approvalId) ?? []) {
+          // A later approval of the call is another one.
+          if (call.approval?.approvalId !== approvalId) continue;
+          call.approval = { ...call.approval, decision, reason };
+          if (call.state === 'awaiting_approval') call.state = 'waiting';
+        }
         break;
       }
       case 'turn.queued':

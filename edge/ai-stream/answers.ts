@@ -2,12 +2,11 @@ import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { pointerStep } from '../../lib/json-schema/pointer.ts';
-import type { AttachmentList } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { checkStorable } from '../input/json.ts';
 import { createInspector } from '../input/schema.ts';
 import { optional } from '../schemas/common.ts';
-import { readToolOutput } from '../schemas/tool-output.ts';
-import { convertFileParts, refuseSchemaProblems } from './sent-parts.ts';
+import { outputOfParts, type ReadOutput, readToolOutput } from '../schemas/tool-output.ts';
+import { readFileParts, refuseSchemaProblems } from './sent-parts.ts';
 
 const AnsweredPart = Type.Object({
   approval: Type.Object({
@@ -26,10 +25,8 @@ export interface ApprovalAnswer {
 }
 
 /** The result of a tool call that the client ran, or the answer to a question. */
-export interface ResultAnswer {
+export interface ResultAnswer extends ReadOutput {
   toolUseId: string;
-  outputJson: string;
-  attachments?: AttachmentList | undefined;
   isError: boolean;
   /** The pointer of the part in the body. */
   pointer: string;
@@ -49,14 +46,14 @@ type Part = { type?: unknown; state?: unknown; output?: unknown } | null | undef
  * Reads the approval responses of an assistant message, and the results of client tools in its last step: earlier steps
  * were answered before. `pointer` is the pointer of the message. Refuses with INVALID_REQUEST or INVALID_TEXT.
  */
-export function readAnswers({ parts }: Record<string, unknown>, pointer: string): Answers {
+export function readAnswers({ parts }: Record<string, unknown>, pointer: string, sessionId: string): Answers {
   const list: Part[] = Array.isArray(parts) ? parts : [];
   const lastStep = list.findLastIndex((part) => part?.type === 'step-start');
   const answers: Answers = { approvals: [], results: [] };
   for (const [index, part] of list.entries()) {
     const at = `${pointer}/parts${pointerStep(index)}`;
     if (part?.state === 'approval-responded') answers.approvals.push(readApproval(part, at));
-    else if (index > lastStep && isClientResult(part)) answers.results.push(readResult(part, at));
+    else if (index > lastStep && isClientResult(part)) answers.results.push(readResult(part, at, sessionId));
   }
   if (answers.approvals.length + answers.results.length === 0)
     throw refuseField(`${pointer}/parts`, 'contains no approval response and no output of a client tool');
@@ -77,7 +74,7 @@ function readApproval(part: NonNullable<Part>, pointer: string): ApprovalAnswer 
   return { approvalId: id, approved, reason };
 }
 
-function readResult(part: NonNullable<Part>, pointer: string): ResultAnswer {
+function readResult(part: NonNullable<Part>, pointer: string, sessionId: string): ResultAnswer {
   refuseSchemaProblems(inspectFinishedPart(part), pointer);
   const { toolCallId: toolUseId, errorText = '' } = part as Static<typeof FinishedPart>;
   const isError = part.state === 'output-error';
@@ -85,5 +82,7 @@ function readResult(part: NonNullable<Part>, pointer: string): ResultAnswer {
   const output = isError ? errorText : (part.output ?? null);
   checkStorable({ toolUseId, output });
   const at = `${pointer}/output`;
-  return { toolUseId, isError, pointer, ...readToolOutput(convertFileParts(output, at), at) };
+  const parts = readFileParts(output, at, sessionId);
+  const read = parts ? outputOfParts(parts, at, !Array.isArray(output)) : readToolOutput(output, at);
+  return { toolUseId, isError, pointer, ...read };
 }

@@ -73,6 +73,11 @@ export class ChatHistory {
     return { messages, olderBefore: this.#hasOlder ? oldest : undefined };
   }
 
+  #newAnswer(turnId: string, replaced: Answer | undefined): Answer {
+    const renderer = new TurnRenderer(turnId, this.#partsUrl);
+    return { turnId, renderer, message: new MessageBuilder(), replaced };
+  }
+
   #begin(turnId: string, { event_id: id, data }: Extract<HistoryEvent, { type: 'user.message' }>): void {
     this.#isAfterPage ||= turnId === this.#before;
     const message: UiMessage = { id, role: 'user', parts: userParts(data.content, this.#partsUrl) };
@@ -81,7 +86,7 @@ export class ChatHistory {
     else if (!this.#isAfterPage)
       this.#exchanges.set(turnId, {
         messages: [message],
-        answer: newAnswer(turnId, undefined),
+        answer: this.#newAnswer(turnId, undefined),
         bytes: 0,
         isCopied: true,
       });
@@ -100,7 +105,7 @@ export class ChatHistory {
       return;
     }
     this.#rename(replacedId, turnId, (exchange) => {
-      exchange.answer = newAnswer(turnId, exchange.answer);
+      exchange.answer = this.#newAnswer(turnId, exchange.answer);
       exchange.isCopied = false;
     });
   }
@@ -144,10 +149,6 @@ export class ChatHistory {
       this.#hasOlder = true;
     }
   }
-}
-
-function newAnswer(turnId: string, replaced: Answer | undefined): Answer {
-  return { turnId, renderer: new TurnRenderer(turnId), message: new MessageBuilder(), replaced };
 }
 
 function idsFrom(exchanges: ReadonlyMap<string, Exchange>, first: string): string[] {

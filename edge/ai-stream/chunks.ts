@@ -1,8 +1,11 @@
+import type { ApprovalKind } from '../../lib/event-types.ts';
+import type { ApprovalDetails } from '../../lib/events.ts';
+
 /**
  * The chunks of an AI SDK UI Message Stream, version 1, that this service sends
  * (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol).
  */
-export type UiChunk = MessageChunk | StepChunk | PartChunk | ToolChunk | NoticeChunk;
+export type UiChunk = MessageChunk | StepChunk | PartChunk | ToolChunk | ApprovalChunk | NoticeChunk;
 
 type MessageChunk =
   | { type: 'start'; messageId: string }
@@ -33,6 +36,13 @@ type ToolChunk =
     }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic?: true }
   | { type: 'tool-output-denied'; toolCallId: string };
+
+/** A part of the message that shows what a server needs. A chunk with the same id replaces the part. */
+export interface ApprovalChunk {
+  type: 'data-approval';
+  id: string;
+  data: { approval_id: string; kind: ApprovalKind; details: ApprovalDetails };
+}
 
 /** Passed to `onData`; not a part of the message. */
 type NoticeChunk =

@@ -9,7 +9,7 @@ import { AnyObject, closed, optional, text } from '../schemas/common.ts';
 import { ChatHistory } from './chat-history.ts';
 import { HISTORY_TYPES, readHistoryEvent } from './journal.ts';
 import { sdkVersion, sdkVersionOf } from './sdk-version.ts';
-import { partsUrlOf } from './user-parts.ts';
+import { partsUrlOf } from './stored-parts.ts';
 
 const UiMessageShape = Type.Object(
   {
@@ -69,7 +69,9 @@ async function readChat(
   if (cursor !== undefined && !isId('trn', cursor))
     throw refuse('INVALID_CURSOR', 'The cursor is not one of this list.');
   const history = new ChatHistory(cursor, partsUrl);
-  const journal = { sessionId, afterSeq: 0, fromNow: false, types: HISTORY_TYPES, untilCaughtUp: true };
+  const whole = { afterSeq: 0, fromNow: false, untilCaughtUp: true };
+  // Most events of a long chat are deltas. Each of them would be sent and parsed, to append a few characters.
+  const journal = { sessionId, ...whole, types: HISTORY_TYPES, mergeDeltas: true };
   for await (const { events } of sessions.follow(journal, call))
     for (const event of events) history.add(readHistoryEvent(event), event.json.length);
   return history.page();

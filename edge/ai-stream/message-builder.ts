@@ -1,4 +1,5 @@
-import type { UiChunk } from './chunks.ts';
+import type { ApprovalChunk, UiChunk } from './chunks.ts';
+import type { UiFile } from './stored-parts.ts';
 
 interface TextUiPart {
   type: 'text' | 'reasoning';
@@ -23,11 +24,7 @@ interface ToolUiPart {
 }
 
 /** A part of a UIMessage (https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message). */
-type UiPart =
-  | TextUiPart
-  | ToolUiPart
-  | { type: 'file'; mediaType: string; url: string; filename?: string }
-  | { type: 'step-start' };
+type UiPart = TextUiPart | ToolUiPart | UiFile | ApprovalChunk | { type: 'step-start' };
 
 /** A message as `useChat` keeps it. */
 export interface UiMessage {
@@ -76,6 +73,12 @@ export class MessageBuilder {
       case 'file': {
         const { type, ...file } = chunk;
         this.#parts.push({ type, ...file });
+        return;
+      }
+      case 'data-approval': {
+        const shown = this.#parts.findIndex((part) => part.type === chunk.type && part.id === chunk.id);
+        if (shown < 0) this.#parts.push({ ...chunk });
+        else this.#parts[shown] = { ...chunk };
         return;
       }
       default:

@@ -1,5 +1,6 @@
 import type { EventData } from '../../lib/events.ts';
 import type { UiChunk } from './chunks.ts';
+import { storedFile } from './stored-parts.ts';
 
 type Part = EventData<'agent.message'>['content'][number];
 
@@ -9,6 +10,7 @@ type Part = EventData<'agent.message'>['content'][number];
  */
 export class MessageParts {
   readonly messageId: string;
+  readonly #partsUrl: string;
   /** The number of shown characters of text, over all parts. */
   #shown = 0;
   #thoughts = 0;
@@ -16,8 +18,10 @@ export class MessageParts {
   /** The id of the text part that is still open. */
   #open: string | undefined;
 
-  constructor(messageId: string) {
+  /** `partsUrl` is the URL of the folder from which the bytes of images and files are read. */
+  constructor(messageId: string, partsUrl: string) {
     this.messageId = messageId;
+    this.#partsUrl = partsUrl;
   }
 
   delta(delta: string): UiChunk[] {
@@ -44,7 +48,8 @@ export class MessageParts {
         shown = 0;
       } else if (part.type === 'reasoning' && text !== '' && thoughts-- <= 0)
         chunks.push(...this.#reasoning(text));
-      else if (part.type === 'file') chunks.push(...this.#close(), ...fileOf(part));
+      else if (part.type === 'image' || part.type === 'file')
+        chunks.push(...this.#close(), fileOf(part, this.#partsUrl));
     }
     return [...chunks, ...this.#close()];
   }
@@ -87,8 +92,11 @@ export class MessageParts {
 
 const textOf = (part: Part) => ('text' in part ? part.text : '');
 
-/** Only files that a model has made are part of an answer. */
-function fileOf({ data = '', mediaType = '' }: Extract<Part, { type: 'file' }>): UiChunk[] {
+/** Chunks have no file names. Answers of older releases have bytes, and files at other places have URLs. */
+function fileOf(part: Extract<Part, { type: 'image' | 'file' }>, partsUrl: string): UiChunk {
+  const stored = storedFile(part, partsUrl);
+  if (stored) return { type: 'file', url: stored.url, mediaType: stored.mediaType };
+  const { data = '', mediaType = '' } = part.type === 'file' ? part : {};
   const isUrl = /^(https?|data):/.test(data);
-  return [{ type: 'file', url: isUrl ? data : `data:${mediaType};base64,${data}`, mediaType }];
+  return { type: 'file', url: isUrl ? data : `data:${mediaType};base64,${data}`, mediaType };
 }

@@ -17,6 +17,7 @@ import { RENDERED_TYPES } from './journal.ts';
 import { render } from './render.ts';
 import { AiRequest, readTurnRequest } from './request.ts';
 import { createTurnFold, type SdkVersion, sdkVersion, sdkVersionOf } from './sdk-version.ts';
+import { partsUrlOf } from './stored-parts.ts';
 import { TurnFinder, type TurnStream } from './turn-finder.ts';
 
 const AI_STREAM_PATH = '/sessions/{session_id}/ai-stream';
@@ -101,7 +102,8 @@ export const aiStreamRoutes = [
       "An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: " +
       'its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of ' +
       'client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the ' +
-      'turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored.',
+      'turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored. Overrides ' +
+      'hold for messages and regenerated answers; beside answers to a turn they have no effect.',
     query: closed(STREAM_QUERY),
     headers: ['Idempotency-Key', 'x-ahs-ai-sdk'],
     body: AiRequest,
@@ -115,6 +117,8 @@ export const aiStreamRoutes = [
       'TOOL_RESULT_CONFLICT',
       'TOOL_CALL_CLOSED',
       ...CONTENT_ERRORS,
+      'PART_NOT_FOUND',
+      'OVERRIDE_NOT_ALLOWED',
       'TURN_NOT_FOUND',
       'TURN_NOT_LAST',
       'SESSION_BUSY',
@@ -127,7 +131,7 @@ export const aiStreamRoutes = [
       return async (request, reply) => {
         const call = callOf(request);
         const { value, inlineData } = await receiveMessage(request.raw, MESSAGE_BYTES);
-        const turnRequest = readTurnRequest(value, inlineData);
+        const turnRequest = readTurnRequest(value, params(request).session_id, inlineData);
         const options = streamOptions(request, readQuery(request.query as RawQuery));
         checkPath(params(request));
         const turns = new TurnFinder(context.clients, params(request).session_id, call);
@@ -165,7 +169,9 @@ async function streamTurn(
     { sessionId, afterSeq: from, fromNow: false, types: RENDERED_TYPES, untilCaughtUp: false },
     call,
   );
-  const batches = render(journal, createTurnFold(turnId, version), position);
+  const isOtherOrigin = reply.hasHeader('access-control-allow-origin');
+  const partsUrl = partsUrlOf(sessionId, isOtherOrigin ? request.headers.host : undefined);
+  const batches = render(journal, createTurnFold(turnId, version, partsUrl), position);
   // Until the first batch arrives, the response can still be an error or 204.
   const first = await batches.next().catch((error: unknown) => {
     if (!call.signal?.aborted) keepTurn();

@@ -25,7 +25,7 @@ export function sdkVersionOf({ headers }: IncomingMessage, query: { ai_sdk?: Sdk
   throw refuseField(`/${HEADER}`, 'must be 6 or 7');
 }
 
-export function createTurnFold(turnId: string, version: SdkVersion): TurnFold {
-  const renderer = new TurnRenderer(turnId);
+export function createTurnFold(turnId: string, version: SdkVersion, partsUrl: string): TurnFold {
+  const renderer = new TurnRenderer(turnId, partsUrl);
   return version === '6' ? new Sdk6Renderer(renderer) : renderer;
 }

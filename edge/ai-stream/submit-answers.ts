@@ -2,7 +2,8 @@ import { mapPointers, Refusal, refuse } from '../../lib/errors.ts';
 import type { CallOptions } from '../../lib/grpc/contract.ts';
 import type { Approval } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Clients } from '../clients.ts';
-import type { Answers, ApprovalAnswer, ResultAnswer } from './answers.ts';
+import { outputPointer } from '../schemas/tool-output.ts';
+import type { Answers, ApprovalAnswer } from './answers.ts';
 
 const PAGE = 100;
 
@@ -32,11 +33,11 @@ export async function submitAnswers(
     const request = { sessionId, approvalId, decision, reason, editedInputJson: '' };
     await attempt(async () => (await sessions.decideApproval(request, call)).approval?.turnId);
   }
-  for (const { pointer, ...result } of results) {
+  for (const { pointer, isSinglePart, ...result } of results) {
     const request = { sessionId, ...result };
     await attempt(async () => {
       const { toolCall } = await sessions.submitToolResult(request, call).catch((error: unknown) => {
-        throw withPointer(error, pointer);
+        throw mapPointers(error, (at) => pointer + outputPointer(at, '/output', isSinglePart));
       });
       return toolCall?.turnId;
     });
@@ -68,13 +69,13 @@ async function findApprovals(
   return found;
 }
 
-/** AI SDK answers with approved or not. For a call with an unknown outcome, `approved` means that the call is repeated. */
+/**
+ * AI SDK answers with approved or not. For a call with an unknown outcome, `approved` means that the call is repeated; for
+ * an input, that a link is accepted. A form needs content, which only the route of the approval takes.
+ */
 function decisionOf(approval: Approval | undefined, approved: boolean): string {
   if (approval?.kind === 'outcome_unknown') return approved ? 'retry' : 'mark_failed';
+  if (approval?.kind === 'authorization') return approved ? 'retry' : 'deny';
+  if (approval?.kind === 'input') return approved ? 'accept' : 'decline';
   return approved ? 'allow' : 'deny';
-}
-
-/** A refusal names members of the result, which is a part of a message here. Content is named `/content`. */
-function withPointer(error: unknown, pointer: ResultAnswer['pointer']): unknown {
-  return mapPointers(error, (at) => pointer + at.replace(/^\/content(?=\/|$)/, '/output'));
 }

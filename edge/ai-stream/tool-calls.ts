@@ -1,9 +1,11 @@
 import type { EventData } from '../../lib/events.ts';
 import type { UiChunk } from './chunks.ts';
+import { shownOutput } from './stored-parts.ts';
 
 /** While a tool runs, this many of the last characters of its output are shown. */
 const PREVIEW_CHARS = 4_000;
-const APPROVING = new Set(['allow', 'retry', 'mark_done']);
+/** Decisions after which the call goes on, and its result is shown. A tool also goes on without the input that it asked for. */
+const APPROVING = new Set(['allow', 'retry', 'mark_done', 'accept', 'decline', 'cancel']);
 
 interface ToolCall {
   toolCallId: string;
@@ -11,7 +13,7 @@ interface ToolCall {
   input: unknown;
   progress: string;
   /** The most recent approval request for this call. */
-  request: UiChunk | undefined;
+  request: UiChunk[];
   answer: UiChunk[];
   denied: boolean;
   /** The client answers the call. */
@@ -20,9 +22,14 @@ interface ToolCall {
 
 /** The tool calls of a turn that have no result yet, and their approval requests. */
 export class ToolCalls {
+  readonly #partsUrl: string;
   readonly #open = new Map<string, ToolCall>();
   /** The calls of pending approvals, by approval id. */
   readonly #pending = new Map<string, ToolCall | undefined>();
+
+  constructor(partsUrl: string) {
+    this.#partsUrl = partsUrl;
+  }
 
   /** Whether an approval is pending or a call is not answered. */
   get waiting(): boolean {
@@ -30,7 +37,7 @@ export class ToolCalls {
   }
 
   used({ tool_use_id: toolCallId, name: toolName, input, kind }: EventData<'agent.tool_use'>): UiChunk[] {
-    const state = { progress: '', request: undefined, answer: [], denied: false };
+    const state = { progress: '', request: [], answer: [], denied: false };
     const call = { toolCallId, toolName, input, ...state, isClient: kind !== undefined };
     this.#open.set(toolCallId, call);
     return [inputOf(call)];
@@ -55,24 +62,29 @@ export class ToolCalls {
     if (!call || !this.#open.delete(tool_use_id) || call.denied) return [];
     const { toolCallId } = call;
     const edited = edited_input === undefined ? [] : [inputOf({ ...call, input: edited_input })];
-    if (!is_error)
-      return [...edited, { type: 'tool-output-available', toolCallId, output, ...dynamicOf(call) }];
+    if (!is_error) {
+      const shown = shownOutput(output, this.#partsUrl);
+      return [...edited, { type: 'tool-output-available', toolCallId, output: shown, ...dynamicOf(call) }];
+    }
     const errorText = typeof output === 'string' ? output : JSON.stringify(output);
     return [...edited, { type: 'tool-output-error', toolCallId, errorText, ...dynamicOf(call) }];
   }
 
-  requested({ approval_id: approvalId, kind, tool_use_id = '' }: EventData<'approval.requested'>): UiChunk[] {
+  requested(request: EventData<'approval.requested'>): UiChunk[] {
+    const { approval_id: approvalId, kind, tool_use_id = '', details } = request;
     const call = this.#open.get(tool_use_id);
     this.#pending.set(approvalId, call);
     if (!call) return [];
     const { toolCallId } = call;
     const reason = kind === 'tool' ? {} : { reason: kind };
-    call.request = { type: 'tool-approval-request', approvalId, toolCallId, ...reason };
+    call.request = [{ type: 'tool-approval-request', approvalId, toolCallId, ...reason }];
+    const data = details && { approval_id: approvalId, kind, details };
+    if (data) call.request.push({ type: 'data-approval', id: approvalId, data });
     call.answer = [];
     const hasPreview = call.progress !== '';
     call.progress = '';
     // The repeated input removes the preview of the output, which would stay visible beside the approval request.
-    return [...(hasPreview ? [inputOf(call)] : []), call.request];
+    return [...(hasPreview ? [inputOf(call)] : []), ...call.request];
   }
 
   decided({ approval_id: approvalId, decision, reason }: EventData<'approval.decided'>): UiChunk[] {
@@ -92,7 +104,7 @@ export class ToolCalls {
   reopen(): UiChunk[] {
     return [...this.#open.values()].flatMap((call) => [
       inputOf(call),
-      ...(call.request ? [call.request] : []),
+      ...call.request,
       ...call.answer,
       ...previewOf(call),
     ]);

@@ -79,11 +79,11 @@ export class TurnFinder {
   }
 
   async #regenerate(
-    { turnId: replacedId, question }: Extract<TurnRequest, { kind: 'regeneration' }>,
+    { turnId: replacedId, question, overrides }: Extract<TurnRequest, { kind: 'regeneration' }>,
     idempotencyKey: string,
   ): Promise<TurnStream> {
     if (question !== undefined && (await this.#lastQuestion()) !== question) throw notLast(this.#sessionId);
-    const regeneration = { sessionId: this.#sessionId, turnId: replacedId, idempotencyKey };
+    const regeneration = { sessionId: this.#sessionId, turnId: replacedId, overrides, idempotencyKey };
     const { turnId, seq, replayed } = await this.#sessions.regenerateAnswer(regeneration, this.#call);
     return { turnId, from: seq, position: FROM_THE_BEGINNING, replayed };
   }

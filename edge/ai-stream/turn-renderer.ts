@@ -11,7 +11,8 @@ import type { TurnFold } from './turn-fold.ts';
  */
 export class TurnRenderer implements TurnFold {
   readonly #turnId: string;
-  readonly #calls = new ToolCalls();
+  readonly #partsUrl: string;
+  readonly #calls: ToolCalls;
   /** The message that the model is writing. */
   #message: MessageParts | undefined;
   /** A `due` step is started with its first part, because clients drop steps without parts. An `empty` step was reset. */
@@ -20,8 +21,11 @@ export class TurnRenderer implements TurnFold {
   #blocked = false;
   #ended = false;
 
-  constructor(turnId: string) {
+  /** `partsUrl` is the URL of the folder from which the bytes of images and files are read. */
+  constructor(turnId: string, partsUrl: string) {
     this.#turnId = turnId;
+    this.#partsUrl = partsUrl;
+    this.#calls = new ToolCalls(partsUrl);
   }
 
   get ended(): boolean {
@@ -101,7 +105,7 @@ export class TurnRenderer implements TurnFold {
     if (this.#message?.messageId === messageId) return this.#show(write(this.#message));
     const before: UiChunk[] = this.#step === 'open' ? [{ type: 'finish-step' }] : [];
     if (this.#step !== 'empty') this.#step = 'due';
-    this.#message = new MessageParts(messageId);
+    this.#message = new MessageParts(messageId, this.#partsUrl);
     return [...before, ...this.#show(write(this.#message))];
   }
 

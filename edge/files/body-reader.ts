@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../lib/clock.ts';
 import { refuse } from '../../lib/errors.ts';
 import { noteBufferBytes } from '../../lib/garbage-collection.ts';
 import { sendContinue } from '../plugins/expectation.ts';
@@ -13,15 +14,17 @@ const PROGRESS_BYTES = 16 * 1024;
 export class BodyReader {
   readonly #request: IncomingMessage;
   readonly #stallMs: number;
+  readonly #clock: Clock;
   #wake: (() => void) | undefined;
   #waitedMs = 0;
   #received = 0;
   #ended = false;
   #failure: Error | undefined;
 
-  constructor(request: IncomingMessage, stallMs: number) {
+  constructor(request: IncomingMessage, stallMs: number, clock: Clock) {
     this.#request = request;
     this.#stallMs = stallMs;
+    this.#clock = clock;
     request.on('readable', this.#notify);
     request.on('end', this.#onEnd);
     request.on('close', this.#onClose);
@@ -68,13 +71,13 @@ export class BodyReader {
   }
 
   async #waitForData(): Promise<void> {
-    const startedAt = performance.now();
-    const timer = setTimeout(this.#stall, this.#stallMs - this.#waitedMs);
+    const startedAt = this.#clock.now().getTime();
+    const cancelTimer = this.#clock.after(this.#stallMs - this.#waitedMs, this.#stall);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    clearTimeout(timer);
-    this.#waitedMs += performance.now() - startedAt;
+    cancelTimer();
+    this.#waitedMs += this.#clock.now().getTime() - startedAt;
   }
 
   readonly #notify = (): void => {

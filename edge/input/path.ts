@@ -12,6 +12,10 @@ const IDS: Record<string, { prefix: IdPrefix; missing: ErrorCode }> = {
   sandbox_id: { prefix: 'sbx', missing: 'SANDBOX_NOT_FOUND' },
   deployment_id: { prefix: 'dep', missing: 'DEPLOYMENT_NOT_FOUND' },
   token_id: { prefix: 'tok', missing: 'TOKEN_NOT_FOUND' },
+  vault_id: { prefix: 'vlt', missing: 'VAULT_NOT_FOUND' },
+  credential_id: { prefix: 'crd', missing: 'CREDENTIAL_NOT_FOUND' },
+  rotation_id: { prefix: 'rot', missing: 'ROTATION_NOT_FOUND' },
+  skill_id: { prefix: 'skl', missing: 'SKILL_NOT_FOUND' },
   user_id: { prefix: 'usr', missing: 'USER_NOT_FOUND' },
 };
 

@@ -19,18 +19,25 @@ export function isNotModified(request: IncomingMessage, etag: string): boolean {
 const STRONG_TAG = /^"([0-9a-f]{64})"$/;
 
 /**
+ * Returns the content that If-Match requires a file to have, for the service that compares it with the change. Undefined
+ * without the header. Refuses a malformed header with INVALID_REQUEST.
+ */
+export function requiredContent(request: IncomingMessage): RequiredState | undefined {
+  const expected = ifMatchTags(request);
+  if (expected === undefined) return undefined;
+  if (expected === '*') return { exists: true, anyContent: true, sha256: [] };
+  const sha256 = expected.flatMap((tag) => STRONG_TAG.exec(tag)?.[1] ?? []);
+  return { exists: true, anyContent: false, sha256 };
+}
+
+/**
  * Returns the state of a file that If-Match or `If-None-Match: *` of an upload requires, for the service that compares it
  * with the change. Undefined without these headers. Refuses other values with INVALID_REQUEST.
  */
 export function requiredFileState(request: IncomingMessage): RequiredState | undefined {
-  const expected = ifMatchTags(request);
+  const expected = requiredContent(request);
   const excluded = request.headers['if-none-match'];
-  if (excluded === undefined) {
-    if (expected === undefined) return undefined;
-    if (expected === '*') return { exists: true, anyContent: true, sha256: [] };
-    const sha256 = expected.flatMap((tag) => STRONG_TAG.exec(tag)?.[1] ?? []);
-    return { exists: true, anyContent: false, sha256 };
-  }
+  if (excluded === undefined) return expected;
   if (excluded.trim() !== '*')
     throw refuse(
       'INVALID_REQUEST',

@@ -27,14 +27,21 @@ const PATH_TEXTS: Record<string, string> = {
   approval_id: 'The id of the approval (`apr_…`).',
   assistant_id: 'The id of the assistant (`ast_…`).',
   chat_id: 'The chat id of AI SDK, which can be any text.',
+  connection_id: 'The id of the connection (`crd_…`).',
+  credential_id: 'The id of the credential (`crd_…`).',
   deployment_id: 'The id of the deployment (`dep_…`).',
   environment_id: 'The id of the environment (`env_…`).',
+  rotation_id: 'The id of the rotation (`rot_…`).',
+  mcp_server_id: 'The id of the MCP server (`mcp_…`).',
   sandbox_id: 'The id of the sandbox (`sbx_…`).',
   session_id: 'The id of the session (`ses_…`).',
   sha256: 'The SHA-256 of the part in lowercase hexadecimal.',
+  skill_id: 'The id of the skill (`skl_…`).',
   token_id: 'The id of the token (`tok_…`).',
   turn_id: 'The id of the turn (`trn_…`).',
   user_id: 'The id of the user (`usr_…`).',
+  vault_id: 'The id of the vault (`vlt_…`).',
+  version: 'The number of the version.',
 };
 
 export function pathParameters(path: string, components: Components): object[] {

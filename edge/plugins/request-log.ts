@@ -4,7 +4,8 @@ import { type IdPrefix, isId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 
 interface LoggedRequest {
-  ids: ReturnType<typeof logFields>;
+  /** Called only when the line is written, because most requests have none. */
+  ids(): ReturnType<typeof logFields>;
   method: string;
   /** The path pattern of the route; undefined when no route matches. */
   route: string | undefined;
@@ -28,7 +29,7 @@ export function createRequestLog(log: Log) {
     const level = levelOf(status, code);
     if (!log.isLevelEnabled(level)) return;
     const duration_ms = Math.round(durationMs * 100) / 100;
-    const fields = { ...ids, method, route, status, code, duration_ms };
+    const fields = { ...ids(), method, route, status, code, duration_ms };
     if (level === 'error') log.error({ ...fields, err: cause }, 'request failed with an unexpected error');
     else log[level](fields, MESSAGES[level]);
   };

@@ -47,7 +47,8 @@ export function createRequestTelemetry({ tracer, metrics, log }: TelemetryContex
     record({ method, route, status, seconds: durationMs / 1_000, kind });
     if (status !== CLIENT_CLOSED_REQUEST && !span.silent) span.set({ 'http.response.status_code': status });
     span.end(code);
-    writeLine({ ids: logFields(observed), method, route, status, code, cause: outcome.cause, durationMs });
+    const ids = () => logFields(observed);
+    writeLine({ ids, method, route, status, code, cause: outcome.cause, durationMs });
   }
 
   return (request: FastifyRequest, { raw }: FastifyReply, linkOnly: boolean): void => {

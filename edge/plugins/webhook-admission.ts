@@ -17,7 +17,9 @@ interface WebhookAdmissionContext {
   metrics: Metrics;
 }
 
-const TRIGGER = /^\/api\/v1\/deployments\/([^/?]+)\/trigger(?:\?|$)/;
+const TRIGGER = /^\/api\/v1\/deployments\/([^/?]+)\/trigger(?:[?#]|$)/;
+/** Scheme and authority of a request target in absolute form (RFC 9112, section 3.2.2). */
+const ORIGIN = /^https?:\/\/[^/?#]*/i;
 /** A body of this length is read and discarded, so that the connection can be used again. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
 /**
@@ -116,7 +118,7 @@ export function admitWebhooks(
 
   server.removeListener('request', handle);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const deploymentId = request.method === 'POST' ? TRIGGER.exec(request.url ?? '')?.[1] : undefined;
+    const deploymentId = triggeredDeployment(request);
     if (deploymentId === undefined) return handle(request, response);
     const leave = admission.enter(deploymentId);
     if (leave) {
@@ -135,6 +137,22 @@ export function admitWebhooks(
       if (refused.has(request)) throw overloaded(MESSAGE);
     },
   };
+}
+
+/** Reads the target like the router, which removes the origin and decodes the path. Undefined for other requests. */
+function triggeredDeployment({ method, url = '' }: IncomingMessage): string | undefined {
+  if (method !== 'POST') return undefined;
+  const isPlain = url.startsWith('/') && !url.includes('%');
+  return TRIGGER.exec(isPlain ? url : decodedTarget(url))?.[1];
+}
+
+function decodedTarget(url: string): string {
+  const [path = ''] = url.replace(ORIGIN, '').split(/[?#]/, 1);
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 function canDiscard({ headers, httpVersion }: IncomingMessage): boolean {

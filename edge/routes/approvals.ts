@@ -41,11 +41,17 @@ export const approvalRoutes = [
     tag: 'Approvals',
     summary: 'Decide an approval',
     description:
-      'The turn continues when all of its approvals are decided. Repeating the same decision returns the first one.',
+      'The turn continues when all of its approvals are decided. Repeating the same decision returns the first one. Content ' +
+      'that does not match the form is refused, and the approval stays open.',
     body: closed({
       decision: ApprovalDecisionSchema,
       reason: optional(text('The reason that the agent is told.', { maxLength: 2_000 })),
       edited_input: optional(AnyObject('The input that replaces the input of the model. Only with `allow`.')),
+      content: optional(
+        AnyObject(
+          'The content of the form, only with `accept`. It goes to the server that asked, and is not returned.',
+        ),
+      ),
     }),
     example: { decision: 'allow' },
     success: { status: 200, description: 'The decided approval.', data: ApprovalShape },
@@ -64,6 +70,7 @@ export const approvalRoutes = [
           decision: body.decision,
           reason: body.reason ?? '',
           editedInputJson: body.edited_input ? JSON.stringify(body.edited_input) : '',
+          contentJson: body.content && JSON.stringify(body.content),
         },
         call,
       );

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
-import type { ErrorCode } from '../../lib/errors.ts';
+import { type ErrorCode, Refusal } from '../../lib/errors.ts';
+import type { Session } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
-import { route } from '../route.ts';
+import { type Exchange, route } from '../route.ts';
 import { closed, Metadata, optional } from '../schemas/common.ts';
 import {
   CONTENT_ERRORS,
@@ -20,7 +21,7 @@ import { turnMember, waitedTurn, waitSeconds } from './turn-wait.ts';
 
 const BegunSession = Type.Intersect([SessionShape, Type.Object({ turn: optional(waitedTurn) })], {
   title: 'BegunSession',
-  description: 'A new session, with its first turn if the request waited for it.',
+  description: 'A new session. If the request waited, it is as after the wait and has its first turn.',
 });
 
 /** The kind of resource with which a conversation begins. */
@@ -93,12 +94,27 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
         .catch(refuseContentAt(pointer));
       const begun = { sessionId: session?.sessionId ?? '', turnId };
       const turn = await turnMember(exchange, begun, body?.wait_seconds);
+      const current = turn.turn ? await readSession(exchange, session) : session;
       return ok(
-        { ...serializeSession(session), ...turn },
-        { ...etag(session?.lastSeq), ...replayed(isReplay) },
+        { ...serializeSession(current), ...turn },
+        { ...etag(current?.lastSeq), ...replayed(isReplay) },
       );
     },
   });
+
+/** The session after the wait. The request has had its effect, so the answer has the new session if it cannot be read. */
+async function readSession(
+  { clients, call }: Pick<Exchange, 'clients' | 'call'>,
+  created: Session | undefined,
+): Promise<Session | undefined> {
+  try {
+    const { session } = await clients.sessions.getSession({ sessionId: created?.sessionId ?? '' }, call);
+    return session ?? created;
+  } catch (error) {
+    if (error instanceof Refusal && error.code !== 'CANCELLED') return created;
+    throw error;
+  }
+}
 
 export const conversationRoutes = [
   conversation({

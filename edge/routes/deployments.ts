@@ -1,4 +1,9 @@
 import { Type } from 'typebox';
+import { type PeerSealer, secretsIn } from '../../lib/grpc/sealed-for-peer.ts';
+import {
+  type CreateDeploymentResponse,
+  DeploymentsServiceDefinition,
+} from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { list, ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
 import { type Exchange, route } from '../route.ts';
@@ -49,6 +54,22 @@ const deploymentRef = ({ param }: Exchange) => ({
   deploymentId: param('deployment_id'),
 });
 
+/** Returns null in a replay. The previous release of the service sends the secret in clear. */
+function sharedSecretIn(
+  { sealedSharedSecret, sharedSecret, replayed: isReplay }: CreateDeploymentResponse,
+  sealer: PeerSealer,
+  requestId: string,
+): string | null {
+  if (isReplay || sealedSharedSecret === undefined) return sharedSecret ?? null;
+  const call = {
+    contract: DeploymentsServiceDefinition,
+    method: 'createDeployment',
+    peer: 'deployments',
+    requestId,
+  } as const;
+  return secretsIn(sealer.open(sealedSharedSecret, call)).shared_secret?.reveal() ?? null;
+}
+
 export const deploymentRoutes = [
   route({
     method: 'POST',
@@ -65,23 +86,23 @@ export const deploymentRoutes = [
     example: { type: 'webhook', prompt_prefix: 'A build has finished:' },
     success: { status: 201, description: 'The new webhook.', data: NewDeploymentShape, secret: true },
     errors: ['AGENT_NOT_FOUND'],
-    async answer({ clients, call, param, body, request }) {
-      const {
-        deployment,
-        sharedSecret,
-        replayed: isReplay,
-      } = await clients.deployments.createDeployment(
+    async answer({ clients, sealer, call, param, body, request }) {
+      const response = await clients.deployments.createDeployment(
         {
           agentId: param('agent_id'),
           type: body.type,
           promptPrefix: body.prompt_prefix ?? undefined,
           idempotencyKey: idempotencyKey(request.raw),
+          acceptsSealedSecret: true,
         },
         call,
       );
       return ok(
-        { ...serializeDeployment(deployment), shared_secret: sharedSecret ?? null },
-        replayed(isReplay),
+        {
+          ...serializeDeployment(response.deployment),
+          shared_secret: sharedSecretIn(response, sealer, request.id),
+        },
+        replayed(response.replayed),
       );
     },
   }),

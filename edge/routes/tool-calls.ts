@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { refuseField } from '../../lib/errors.ts';
+import { mapPointers, refuseField } from '../../lib/errors.ts';
 import { listOfJson, okJson } from '../envelope.ts';
 import { route } from '../route.ts';
 import { closed, optional, pageRequest, paging, text } from '../schemas/common.ts';
-import { CONTENT_ERRORS, MESSAGE_BYTES, refuseContentAt } from '../schemas/content.ts';
+import { CONTENT_ERRORS, MESSAGE_BYTES } from '../schemas/content.ts';
 import { serializeToolCall, TOOL_CALL_STATUSES, ToolCallShape, toolUseId } from '../schemas/tool-calls.ts';
-import { readToolOutput } from '../schemas/tool-output.ts';
+import { outputPointer, readToolOutput } from '../schemas/tool-output.ts';
 
 export const toolCallRoutes = [
   route({
@@ -51,7 +51,7 @@ export const toolCallRoutes = [
         Type.Unknown({
           description:
             'The result: any JSON value. A list of content parts with an image or a file is given to the model as such, with the ' +
-            'sources of a message. For `ask_user`, an object with the fields of the answer; one that does not match the ' +
+            'sources of a message, and so is one image or file part with a source, which becomes a list of one part. For `ask_user`, an object with the fields of the answer; one that does not match the ' +
             'form is refused and leaves the question open. Exactly one of `output` and `error` is required.',
         }),
       ),
@@ -76,10 +76,12 @@ export const toolCallRoutes = [
       if (output === undefined && error === undefined)
         throw refuseField('/output', 'is required without error');
       const isError = error !== undefined;
-      const read = isError ? { outputJson: JSON.stringify(error) } : readToolOutput(output, '/output');
+      const { isSinglePart, ...read } = readToolOutput(isError ? error : output, '/output');
       const { toolCall } = await clients.sessions
         .submitToolResult({ sessionId: param('session_id'), toolUseId: id, isError, ...read }, call)
-        .catch(refuseContentAt('/output'));
+        .catch((failure: unknown) => {
+          throw mapPointers(failure, (at) => outputPointer(at, '/output', isSinglePart));
+        });
       return okJson(serializeToolCall(toolCall));
     },
   }),

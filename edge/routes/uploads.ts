@@ -42,7 +42,7 @@ export const uploadsRoutes: Route[] = [
     errors: ['UNSUPPORTED_MEDIA_TYPE', 'FILE_TOO_LARGE', 'QUOTA_EXCEEDED'],
     config: { slowBody: true, longLived: true },
     compressed: true,
-    createHandler({ clients, uploadStallMs }, readQuery) {
+    createHandler({ clients, clock, uploadStallMs }, readQuery) {
       return async (request, reply) => {
         const { raw } = request;
         checkRawBody(raw, `Send at most ${MAX_PART_BYTES / MIB} MiB.`);
@@ -53,7 +53,7 @@ export const uploadsRoutes: Route[] = [
           size: announcedLength(raw),
           idempotencyKey: idempotencyKey(raw),
         };
-        const reader = new BodyReader(raw, uploadStallMs);
+        const reader = new BodyReader(raw, uploadStallMs, clock);
         try {
           const messages = uploadMessages(begin, reader);
           const answer = await clients.files.createUpload(messages, callOf(request));

@@ -1,14 +1,26 @@
 import { Type } from 'typebox';
+import { APPROVAL_KINDS } from '../../lib/event-types.ts';
+import { ApprovalDetails } from '../../lib/events.ts';
 import type { Approval } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { AnyObject, id, NULL, nullable, serializeTime, serializeTimeOrNull, text, time } from './common.ts';
 
 export const APPROVAL_STATUSES = ['pending', 'decided', 'expired', 'cancelled'] as const;
-const DECISIONS = ['allow', 'deny', 'retry', 'mark_done', 'mark_failed'] as const;
+const DECISIONS = [
+  'allow',
+  'deny',
+  'retry',
+  'mark_done',
+  'mark_failed',
+  'accept',
+  'decline',
+  'cancel',
+] as const;
 
 export const ApprovalDecisionSchema = Type.Enum([...DECISIONS], {
   description:
     '`allow` or `deny` for kind `tool`. `retry`, `mark_done` or `mark_failed` for kind `outcome_unknown`: the call is ' +
-    'repeated, or the agent is told that it succeeded or failed.',
+    'repeated, or the agent is told that it succeeded or failed. `retry` or `deny` for kind `authorization`: the credential ' +
+    'is asked for again, or the agent is told that it has no access. `accept`, `decline` or `cancel` for kind `input`.',
 });
 
 export const ApprovalShape = Type.Object(
@@ -16,10 +28,12 @@ export const ApprovalShape = Type.Object(
     approval_id: id('apr', 'the approval'),
     session_id: id('ses', 'the session'),
     turn_id: id('trn', 'the turn that waits for the approval'),
-    kind: Type.Enum(['tool', 'outcome_unknown'], {
+    kind: Type.Enum([...APPROVAL_KINDS], {
       description:
-        '`tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown.',
+        '`tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown. ' +
+        '`authorization`: calls to a server wait for a credential. `input`: the server of a call asks for input.',
     }),
+    details: nullable(ApprovalDetails, NULL),
     tool_use_id: text('The id that the model gave the tool call.', { examples: ['call_1'] }),
     tool_name: text('The name of the tool.', { examples: ['current_time'] }),
     input_sha256: text('The SHA-256 of the input as JSON text, in lowercase hexadecimal.', {
@@ -61,7 +75,8 @@ export function serializeApproval(approval: Approval | undefined): string {
     expires_at: serializeTime(approval?.expiresAt),
     decided_at: serializeTimeOrNull(approval?.decidedAt),
   };
+  const details = approval?.detailsJson ?? 'null';
   const input = approval?.inputJson || 'null';
   const edited = approval?.editedInputJson || 'null';
-  return `${JSON.stringify(members).slice(0, -1)},"input":${input},"edited_input":${edited}}`;
+  return `${JSON.stringify(members).slice(0, -1)},"details":${details},"input":${input},"edited_input":${edited}}`;
 }

@@ -82,8 +82,17 @@ export const CONTENT_ERRORS = [
   'STORAGE_FULL',
 ] as const satisfies ErrorCode[];
 
-type Content = Static<typeof MessageContent>;
-type BytesPart = Static<typeof ImagePart> | Static<typeof FilePart>;
+/** A part whose bytes the session has already. AI SDK sends such parts, which have the URL of the bytes. */
+interface StoredPart {
+  type: 'image' | 'file';
+  media_type: string;
+  name?: string;
+  sha256: string;
+}
+
+/** Checked parts of a content. */
+export type ContentParts = (Exclude<Static<typeof MessageContent>, string>[number] | StoredPart)[];
+type BytesPart = Exclude<ContentParts[number], Static<typeof TextPart>>;
 
 /** A content as services exchange it. */
 export interface ReadContent {
@@ -98,7 +107,7 @@ export interface ReadContent {
  * body. Refuses with INVALID_REQUEST when a part does not have exactly one valid source.
  */
 export function readContent(
-  content: Content,
+  content: string | ContentParts,
   pointer: string,
   inlineData: InlineData = NO_INLINE_DATA,
 ): ReadContent {
@@ -122,6 +131,7 @@ export function readContent(
 
 /** `taken` are the bytes that were taken out of the body: null if there are none, undefined if they are invalid. */
 function sourceOf(part: BytesPart, at: string, taken: Buffer | undefined | null): Attachment['source'] {
+  if ('sha256' in part) return { $case: 'sha256', value: part.sha256 };
   const { path, data, upload_id: uploadId } = part;
   const sources = [path, data, uploadId].filter((source) => source !== undefined);
   if (sources.length !== 1) throw refuseField(at, 'must have exactly one of path, data and upload_id');

@@ -46,7 +46,9 @@ export function metadataAndTimes(query: MetadataAndTimes) {
   };
 }
 
-const RFC_3339 = /^(?<day>\d{4}-\d\d-\d\d)[Tt](?<time>\d\d:\d\d:\d\d(?:\.\d+)?)(?<zone>[Zz]|[+-]\d\d:\d\d)$/;
+/** `Date` also accepts 24:00:00. */
+const RFC_3339 =
+  /^(?<day>\d{4}-\d\d-\d\d)[Tt](?<time>(?!24)\d\d:\d\d:\d\d(?:\.\d+)?)(?<zone>[Zz]|[+-]\d\d:\d\d)$/;
 /** The times that PostgreSQL, protobuf and RFC 3339 can all represent. */
 const MIN_TIME = Date.parse('0001-01-01T00:00:00Z');
 const MAX_TIME = Date.parse('9999-12-31T23:59:59.999Z');

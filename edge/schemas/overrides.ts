@@ -34,15 +34,30 @@ const ClientToolOverride = closed(clientToolMembers, {
  * agent's `overridable` names it.
  */
 export const overrideMembers = {
-  model: optional(text('Overrides the model.', { minLength: 1, maxLength: 200 })),
+  model: optional(text('Overrides the model.', { minLength: 1, maxLength: 200, title: 'ModelOverride' })),
   system: optional(SystemOverride),
-  tools: optional(Type.Array(ToolOverride, { maxItems: 200, description: 'Makes permissions stricter.' })),
-  client_tools: optional(
-    Type.Array(ClientToolOverride, { maxItems: 200, description: 'Adds tools that the client runs.' }),
+  tools: optional(
+    Type.Array(ToolOverride, {
+      maxItems: 200,
+      title: 'ToolOverrides',
+      description: 'Makes permissions stricter.',
+    }),
   ),
-  model_options: optional(AnyObject("Replaces the agent's `model_options`.")),
+  client_tools: optional(
+    Type.Array(ClientToolOverride, {
+      maxItems: 200,
+      title: 'ClientToolOverrides',
+      description: 'Adds tools that the client runs.',
+    }),
+  ),
+  model_options: optional(AnyObject("Replaces the agent's `model_options`.", 'ModelOptionsOverride')),
   max_steps: optional(
-    Type.Integer({ minimum: 1, maximum: 1_000, description: 'Overrides the maximum number of model steps.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      title: 'MaxStepsOverride',
+      description: 'Overrides the maximum number of model steps.',
+    }),
   ),
   budget: optional(Budget),
   output_schema: optional(OutputSchema),

@@ -24,6 +24,12 @@ export type Channel =
   | 'sandboxes.ended'
   | 'agents.changed'
   | 'environments.changed'
+  | 'extensions.changed'
   | 'deployments.changed'
   | 'users.changed'
-  | 'credentials.ended';
+  | 'credentials.ended'
+  /**
+   * A lent credential may have ended. The subject is the id of the credential, of its vault, or of the agent or assistant
+   * whose vaults have changed.
+   */
+  | 'credentials.changed';

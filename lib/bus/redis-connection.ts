@@ -44,6 +44,8 @@ export function openRedisConnection({
       url,
       // A command that cannot be sent at once is dropped, because an old hint has no value.
       disableOfflineQueue: true,
+      // A timer for each command would cost as much as the command. A client that stops answering is replaced.
+      commandOptions: { timeout: 0 },
       maintNotifications: 'disabled',
       socket: {
         connectTimeout: CONNECT_MS,

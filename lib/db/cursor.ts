@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { refuse } from '../errors.ts';
+import { type IdPrefix, isId } from '../ids.ts';
 
 /**
  * A cursor is opaque and valid for one list: the same route, filters and caller, which form its scope. Its key is the
@@ -29,6 +30,15 @@ export function decodeCursor(scope: CursorScope, cursor: string): string | undef
     );
   }
   return bytes.subarray(STAMP_BYTES).toString();
+}
+
+/** Returns the id at which a page begins; undefined for the first page. Clients can send any text as a cursor. */
+export function decodeIdCursor(prefix: IdPrefix, scope: CursorScope, cursor: string): string | undefined {
+  const id = decodeCursor(scope, cursor);
+  if (id !== undefined && !isId(prefix, id)) {
+    throw refuse('INVALID_CURSOR', 'The cursor is malformed or belongs to another list.');
+  }
+  return id;
 }
 
 export interface RowPage<Row> {

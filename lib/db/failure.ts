@@ -121,6 +121,7 @@ const BY_STATE = new Map(
 /** The lengths of the keys of BY_STATE, the longest first. */
 const KEY_LENGTHS = [5, 3, 2];
 const RETRY_AFTER_SECONDS = 1;
+const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -195,6 +196,12 @@ export function isRowLocked(error: unknown, table: string): boolean {
   if (sqlState(error) !== LOCK_NOT_AVAILABLE) return false;
   const { where } = error as { where?: unknown };
   return typeof where === 'string' && where.includes(`"${table}"`);
+}
+
+/** Whether a row violates the unique index of this name. */
+export function isDuplicate(error: unknown, index: string): boolean {
+  if (sqlState(error) !== UNIQUE_VIOLATION) return false;
+  return (error as { constraint?: unknown }).constraint === index;
 }
 
 /** Whether the login lacks a privilege for the statement. */

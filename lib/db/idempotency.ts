@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { createHash, createHmac } from 'node:crypto';
 import { refuse } from '../errors.ts';
 import {
   type Database,
@@ -21,7 +20,12 @@ export interface IdempotencyKey {
   key: string;
   method: string;
   /** The encoded request without its key. Two requests are equal when the method and these bytes are equal. */
-  request: BinaryWriter;
+  request: { finish(): Uint8Array };
+  /**
+   * The key of the digest of the request. A request with a secret needs one, because a digest without a key can be tested
+   * by guessing.
+   */
+  digestKey?: Uint8Array;
   now: Date;
 }
 
@@ -37,8 +41,9 @@ export function expiryOf(now: Date): Date {
   return new Date(now.getTime() - LIFETIME_MS);
 }
 
-function fingerprintOf({ method, request }: IdempotencyKey): Buffer {
-  return createHash('sha256').update(method).update('\0').update(request.finish()).digest();
+function fingerprintOf({ method, request, digestKey }: IdempotencyKey): Buffer {
+  const digest = digestKey ? createHmac('sha256', digestKey) : createHash('sha256');
+  return digest.update(method).update('\0').update(request.finish()).digest();
 }
 
 /** Returns the stored answer. Throws IDEMPOTENCY_KEY_CONFLICT when it belongs to a different request. */

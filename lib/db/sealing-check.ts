@@ -1,10 +1,5 @@
-import { createSealer, keyIdOf, type Sealer, type SealingKeySource } from '../sealing.ts';
+import { createSealer, keyIdOf, missingSealingKey, type Sealer, type SealingKeySource } from '../sealing.ts';
 import { type Database, type Statement, statement } from './database.ts';
-
-/** A secret of the database was sealed with a key that is not configured. */
-export class SealingKeyProblem extends Error {
-  override readonly name = 'SealingKeyProblem';
-}
 
 interface SealedSecret {
   sealed: string;
@@ -68,11 +63,11 @@ export async function openSealer(
   const given = await source.read();
   if (given === undefined) {
     const stored = text ?? (await secretOf([]))?.sealed;
-    if (stored !== undefined) throw missingKey(keyIdOf(stored), []);
+    if (stored !== undefined) throw missingSealingKey(keyIdOf(stored), []);
   }
   const sealer = createSealer(given ?? (await source.create()));
   const open = ({ sealed, context }: SealedSecret) => {
-    if (!sealer.keyIds.includes(keyIdOf(sealed))) throw missingKey(keyIdOf(sealed), sealer.keyIds);
+    if (!sealer.keyIds.includes(keyIdOf(sealed))) throw missingSealingKey(keyIdOf(sealed), sealer.keyIds);
     sealer.open(sealed, context);
   };
   if (text !== undefined) open({ sealed: text, context: CONTEXT });
@@ -87,9 +82,4 @@ export async function openSealer(
     await db.change(REPLACE, [text, sealer.seal(TEXT, CONTEXT)]);
   }
   return sealer;
-}
-
-function missingKey(keyId: string, configured: readonly string[]): SealingKeyProblem {
-  const found = configured.length === 0 ? 'no key is configured' : `configured: ${configured.join(', ')}`;
-  return new SealingKeyProblem(`the key ${keyId}, with which the database was sealed, is missing (${found})`);
 }

@@ -1,11 +1,13 @@
 import type { AuditAction } from '../audit-actions.ts';
 import { ERRORS, type ErrorCode, Refusal, refuse } from '../errors.ts';
-import type { Call, CallOptions } from './contract.ts';
+import type { CallOptions } from './contract.ts';
 
 interface AuditedAction {
   action: AuditAction;
   /** The id of the target; empty when the action has no single target. */
   targetId: string;
+  /** Absent: `done`. */
+  outcome?: 'done' | 'refused';
   /** Must not contain secrets. */
   data?: Readonly<Record<string, unknown>>;
 }
@@ -15,7 +17,7 @@ interface AuditedAction {
  * dependency such as STORAGE_FULL, when it cannot be recorded, and CANCELLED when the caller has left; the caller must then
  * not perform it.
  */
-export type AuditRecorder = (action: AuditedAction, call: Call) => Promise<void>;
+export type AuditRecorder = (action: AuditedAction, call: CallOptions) => Promise<void>;
 
 /** The destination of audit records. The client of the auth service is assignable. */
 interface AuditLog {
@@ -28,8 +30,8 @@ interface AuditLog {
 }
 
 export function createAuditRecorder(auditLog: AuditLog): AuditRecorder {
-  return async ({ action, targetId, data = {} }, call) => {
-    const act = { action, targetId, outcome: 'done', dataJson: JSON.stringify(data), address: '' };
+  return async ({ action, targetId, outcome = 'done', data = {} }, call) => {
+    const act = { action, targetId, outcome, dataJson: JSON.stringify(data), address: '' };
     try {
       await auditLog.recordActs({ acts: [act] }, call);
     } catch (error) {

@@ -25,8 +25,12 @@ export interface Contract {
 
 export type MethodName<C extends Contract> = keyof C['methods'] & string;
 type MessageOf<T> = T extends Codec<infer Message> ? Message : never;
-type RequestOf<C extends Contract, M extends MethodName<C>> = MessageOf<C['methods'][M]['requestType']>;
-type ResponseOf<C extends Contract, M extends MethodName<C>> = MessageOf<C['methods'][M]['responseType']>;
+export type RequestOf<C extends Contract, M extends MethodName<C>> = MessageOf<
+  C['methods'][M]['requestType']
+>;
+export type ResponseOf<C extends Contract, M extends MethodName<C>> = MessageOf<
+  C['methods'][M]['responseType']
+>;
 /** One request message, or the messages of a request stream. */
 type RequestInput<C extends Contract, M extends MethodName<C>> = C['methods'][M]['requestStream'] extends true
   ? AsyncIterable<RequestOf<C, M>>

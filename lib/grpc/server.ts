@@ -77,11 +77,13 @@ type Implementation = Record<
 function implementation(endpoint: Endpoint, draining: AbortSignal): Implementation {
   const methods: Implementation = {};
   for (const [name, method] of Object.entries(endpoint.contract.methods)) {
+    const received = (request: unknown, { signal }: CallContext) =>
+      method.requestStream ? uncancelled(request as AsyncIterable<unknown>, signal) : request;
     methods[name] = method.responseStream
       ? async function* (request, context) {
           const signal = AbortSignal.any([context.signal, draining]);
           try {
-            yield* endpoint.stream(name, request, readHeaders(context.metadata), signal);
+            yield* endpoint.stream(name, received(request, context), readHeaders(context.metadata), signal);
           } catch (error) {
             throw asServerError(draining.aborted ? stoppingRefusal() : error, context);
           }
@@ -89,13 +91,27 @@ function implementation(endpoint: Endpoint, draining: AbortSignal): Implementati
         }
       : async (request, context) => {
           try {
-            return await endpoint.unary(name, request, readHeaders(context.metadata), context.signal);
+            return await endpoint.unary(
+              name,
+              received(request, context),
+              readHeaders(context.metadata),
+              context.signal,
+            );
           } catch (error) {
             throw asServerError(error, context);
           }
         };
   }
   return methods;
+}
+
+/** The messages of a request stream. The stream of a cancelled call ends like a complete one, and must fail instead. */
+async function* uncancelled(messages: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<unknown> {
+  yield* messages;
+  // The end of the messages is reported before the cancellation.
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  if (signal.aborted)
+    throw refuse('CANCELLED', 'The caller cancelled the call before the end of its request.');
 }
 
 function stoppingRefusal(): Refusal {

@@ -3,30 +3,32 @@ import type { Clock } from '../clock.ts';
 import { Semaphore } from '../semaphore.ts';
 import type { ValidationOutcome, ValidationRequest } from './messages.ts';
 
-/** Time limit of one validation, without the start of the thread. */
 const VALIDATION_TIMEOUT_MS = 1_000;
 const HEAP_MIB = 64;
 const PROGRAM = new URL('./worker.ts', import.meta.url);
 
 /**
  * Validates JSON texts against JSON Schemas in a worker thread. No schema and no text can block the caller's thread, take
- * longer than a second of the worker or use more than its heap. One thread serves all validations, in order; it starts
+ * longer than the time limit or use more than its heap. One thread serves all validations, in order; it starts
  * with the first one.
  */
 export class SchemaValidator implements AsyncDisposable {
   readonly #clock: Clock;
+  readonly #timeoutMs: number;
   readonly #turns = new Semaphore(1);
   #thread: ValidationThread | undefined;
 
-  constructor(clock: Clock) {
+  /** `timeoutMs` is the time limit of one validation, without the start of the thread. */
+  constructor(clock: Clock, timeoutMs = VALIDATION_TIMEOUT_MS) {
     this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** `request.schemaJson` must be a schema without problems (`findSchemaProblem`). */
   async validate(request: ValidationRequest, signal?: AbortSignal): Promise<ValidationOutcome> {
     return this.#turns.run(
       async () => {
-        this.#thread ??= new ValidationThread(this.#clock);
+        this.#thread ??= new ValidationThread(this.#clock, this.#timeoutMs);
         try {
           return await this.#thread.validate(request);
         } finally {
@@ -44,14 +46,16 @@ export class SchemaValidator implements AsyncDisposable {
 
 class ValidationThread {
   readonly #clock: Clock;
+  readonly #timeoutMs: number;
   readonly #worker: Worker;
   readonly #ready: Promise<unknown>;
   /** Resolves when the thread has used too much memory, and rejects when it has ended for another reason. */
   readonly #exit: Promise<ValidationOutcome>;
   ended = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
     this.#worker = new Worker(PROGRAM, {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: HEAP_MIB / 4 },
       // The thread gets no environment variables of the process.
@@ -79,7 +83,7 @@ class ValidationThread {
     await Promise.race([this.#ready, this.#exit]);
     const response = this.#response();
     const timeout = Promise.withResolvers<ValidationOutcome>();
-    const cancel = this.#clock.after(VALIDATION_TIMEOUT_MS, () =>
+    const cancel = this.#clock.after(this.#timeoutMs, () =>
       timeout.resolve({ kind: 'too_expensive', message: 'The validation takes too long.' }),
     );
     this.#worker.postMessage(request);

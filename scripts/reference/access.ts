@@ -7,6 +7,7 @@ import { readSettings } from '../../lib/env.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
 import { deferredTransport } from '../../lib/grpc/local.ts';
+import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import { createIds } from '../../lib/ids.ts';
 import { createLog } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -16,6 +17,7 @@ import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { page, table } from './table.ts';
 
 const INTRODUCTION = `In team mode (\`SERVICE_AUTH_MODE=oidc\`) a request needs a credential: a bearer token in
@@ -93,6 +95,7 @@ export function standaloneContext(): EdgeContext {
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     tracer: silentTracer,
+    sealer: createPeerSealer('edge', ''),
     backends: [],
     configuration: [],
     readiness: async () => [],
@@ -100,6 +103,7 @@ export function standaloneContext(): EdgeContext {
       agents: unconnected(AgentsServiceDefinition),
       auth: unconnected(AuthServiceDefinition),
       deployments: unconnected(DeploymentsServiceDefinition),
+      vaults: unconnected(VaultsServiceDefinition),
       files: unconnected(FilesServiceDefinition),
       sessions: unconnected(SessionsServiceDefinition),
     },

@@ -5,6 +5,7 @@ import { CONTRACTS } from '../../services/bootstrap/contracts.ts';
 import { peers as deployments } from '../../services/deployments/service.ts';
 import { peers as files } from '../../services/files/service.ts';
 import { peers as sessions } from '../../services/sessions/service.ts';
+import { peers as vaults } from '../../services/vaults/service.ts';
 import { page, table } from './table.ts';
 
 const INTRODUCTION = `Each RPC accepts calls of the services in the column \`callers\`, and refuses others with PERMISSION_DENIED.
@@ -16,6 +17,7 @@ const TABLES: Record<keyof typeof CONTRACTS, Peers<Contract>> = {
   deployments,
   files,
   sessions,
+  vaults,
 };
 
 /** Renders one table for each service. */

@@ -1,4 +1,6 @@
 import { type Settings, setting } from '../../lib/env.ts';
+import { mcpMaxTools } from '../../lib/limits.ts';
+import type { PrivateHost } from '../../lib/outbound/private-hosts.ts';
 
 export const settings = {
   pool: setting.integer(
@@ -10,9 +12,12 @@ export const settings = {
         'Database connections of the agents service. Team mode opens a second pool of the same size for requests on behalf of users.',
     },
   ),
+  mcpMaxTools,
 };
 
 export type AgentsConfig = Settings<typeof settings> & {
   /** URLs of the OpenAI-compatible endpoints whose models agents can use, by name. */
   modelEndpoints?: Record<string, string> | undefined;
+  /** Private hosts that MCP servers may have. */
+  outboundPrivateHosts?: readonly PrivateHost[] | undefined;
 };

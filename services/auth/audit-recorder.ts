@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { AuditRecorder } from '../../lib/grpc/audit-recorder.ts';
-import type { Call } from '../../lib/grpc/contract.ts';
+import type { CallOptions } from '../../lib/grpc/contract.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { NewAct as ReportedAction } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { AuditStore, NewAuditEntry } from './store/audit.ts';
@@ -8,7 +8,7 @@ import type { AuditStore, NewAuditEntry } from './store/audit.ts';
 /** Adds actor, address and time to a reported action. */
 export function auditEntryOf(
   given: ReportedAction,
-  { caller, requestId = '' }: Call,
+  { caller, requestId = '' }: CallOptions,
   createdAt: Date,
 ): NewAuditEntry {
   const { action, targetId, outcome, dataJson } = given;
@@ -27,8 +27,8 @@ export function auditEntryOf(
 
 /** Records the actions of this service. */
 export function createRecorder(audit: AuditStore, clock: Clock): AuditRecorder {
-  return async ({ action, targetId, data = {} }, call) => {
-    const given = { action, targetId, outcome: 'done', dataJson: JSON.stringify(data), address: '' };
+  return async ({ action, targetId, outcome = 'done', data = {} }, call) => {
+    const given = { action, targetId, outcome, dataJson: JSON.stringify(data), address: '' };
     await audit.add([auditEntryOf(given, call, clock.now())], call);
   };
 }

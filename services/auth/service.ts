@@ -37,7 +37,7 @@ export const peers: Peers<AuthServiceDefinition> = {
   findUsers: ['edge'],
   setUserEnabled: ['edge'],
   listDisabledUsers: ['sessions'],
-  recordActs: ['edge', 'agents', 'sessions', 'deployments'],
+  recordActs: ['edge', 'agents', 'sessions', 'deployments', 'vaults'],
   listActs: ['edge'],
   verifyActs: ['edge'],
 };

@@ -2,6 +2,7 @@ import { choices } from '../../lib/env/choices.ts';
 import { type Setting, setting } from '../../lib/env.ts';
 import { CALLER_RULES, type CallerRule, parseCallerRules } from '../../lib/grpc/caller-rules.ts';
 import { HISTOGRAM_DETAILS } from '../../lib/metrics.ts';
+import { PRIVATE_HOSTS, type PrivateHost, parsePrivateHosts } from '../../lib/outbound/private-hosts.ts';
 import { telemetrySettings } from './telemetry-config.ts';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
@@ -25,6 +26,18 @@ const callerRules: Setting<CallerRule[] | undefined> = {
   expected: CALLER_RULES,
   parse: parseCallerRules,
   fallback: undefined,
+};
+
+const outboundPrivateHosts: Setting<PrivateHost[]> = {
+  ...setting.optionalText(
+    'SERVICE_OUTBOUND_PRIVATE_HOSTS',
+    'Private and loopback hosts that requests to addresses of users and administrators may reach, over http: too. Without a ' +
+      'port, an entry allows ports 80 and 443. Other hosts must have public addresses and https:. It does not change which ' +
+      'hosts sandboxes reach.',
+  ),
+  expected: PRIVATE_HOSTS,
+  parse: parsePrivateHosts,
+  fallback: [],
 };
 
 /** Settings that several modules share. */
@@ -101,6 +114,7 @@ export const settings = {
       'a scrape has at most 1,500 series. Each value adds up to 3,300 series.',
   ),
   ...telemetrySettings,
+  outboundPrivateHosts,
   modelEndpoints: setting.optionalEndpoints(
     'SERVICE_MODEL_ENDPOINTS',
     RESERVED_ENDPOINTS,
@@ -112,4 +126,5 @@ export const settings = {
   deploymentsAddress: addressOf('SERVICE_DEPLOYMENTS_ADDRESS', 'deployments'),
   filesAddress: addressOf('SERVICE_FILES_ADDRESS', 'files'),
   sessionsAddress: addressOf('SERVICE_SESSIONS_ADDRESS', 'sessions'),
+  vaultsAddress: addressOf('SERVICE_VAULTS_ADDRESS', 'vaults'),
 };

@@ -2,9 +2,10 @@ import { BlobsProblem } from '../../lib/blobs/blobs.ts';
 import { PostgresProblem } from '../../lib/db/embedded/problem.ts';
 import { lacksPrivilege } from '../../lib/db/failure.ts';
 import { MigrationProblem } from '../../lib/db/migrations.ts';
-import { SealingKeyProblem } from '../../lib/db/sealing-check.ts';
 import { DirectoryProblem } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
+import { SealingKeyProblem } from '../../lib/sealing.ts';
+import { KmsProblem } from '../vaults/keys/problem.ts';
 import { directoryProblem } from './directory-problem.ts';
 import { SandboxesProblem } from './sandboxes-problem.ts';
 
@@ -34,6 +35,13 @@ export function asProblem(error: unknown): SettingProblem | undefined {
       problem: `: ${error.message}`,
       expected: 'every key with which secrets of the database are sealed',
       fix: 'add the missing key after the first one, or put the file secrets/sealing-key of the data directory back',
+    };
+  if (error instanceof KmsProblem)
+    return {
+      variable: 'SERVICE_KMS_SOCKET',
+      problem: error.message,
+      expected: 'the unix socket of the KMS plugin that wrapped the data keys of vaults',
+      fix: 'set it again, and start the plugin with the keys that it had',
     };
   if (lacksPrivilege(error))
     return {

@@ -7,20 +7,30 @@ import { type Backend, ModuleManager } from '../../lib/modules.ts';
 import { allowedOriginsWarning } from './allowed-origins.ts';
 import { banner, problemScreen } from './console-output.ts';
 import { openInfrastructure } from './infrastructure.ts';
+import { disableCoreDumps, holdsSecrets, snapshotProblems } from './memory-protection.ts';
 import { openModules } from './open.ts';
 import { preflight } from './preflight.ts';
 import { type ProcessConfig, readProcessConfig } from './process-config.ts';
 import { readTarget } from './target.ts';
 import { exportsLogs } from './telemetry-config.ts';
 import { plaintextWarning } from './tls.ts';
+import { letYoungGenerationGrow } from './young-generation.ts';
 
 /** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
+
+// Diagnostic reports would contain the secrets of the environment.
+if (process.report) process.report.excludeEnv = true;
 
 const problems: SettingProblem[] = [];
 const target = readTarget(process.argv.slice(2), problems);
 // biome-ignore lint/style/noProcessEnv: the only place that reads the environment
 const config = readProcessConfig(target ?? 'all', process.env, problems);
+if (target && holdsSecrets(target)) {
+  // biome-ignore lint/style/noProcessEnv: the options of Node are no settings of the service
+  const options = { execArgv: process.execArgv, nodeOptions: process.env.NODE_OPTIONS };
+  problems.push(...snapshotProblems(options, config.common.authMode === 'oidc'));
+}
 const directory = target && (await preflight(config, problems));
 if (problems.length > 0) {
   process.stderr.write(problemScreen(problems));
@@ -40,6 +50,7 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
   const log = createLog({ level: config.common.logLevel, destination, copy });
   const modules = new ModuleManager(systemClock, (message, error) => log.warn({ err: error }, message));
   let stopping = false;
+  const coreDumpWarning = holdsSecrets(config.target) ? disableCoreDumps() : undefined;
 
   async function exit(code: number): Promise<never> {
     if (!stopping) {
@@ -61,12 +72,13 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
 
   try {
     const infrastructure = await openInfrastructure(config, modules, log, directory?.path, copy);
-    const url = await openModules(config, modules, infrastructure);
-    const isTeam = config.common.authMode === 'oidc';
-    const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };
-    const warnings = [plaintextWarning(config), allowedOriginsWarning(config)].filter(
+    const warnings = [plaintextWarning(config), allowedOriginsWarning(config), await coreDumpWarning].filter(
       (warning) => warning !== undefined,
     );
+    const url = await openModules(config, modules, infrastructure);
+    letYoungGenerationGrow();
+    const isTeam = config.common.authMode === 'oidc';
+    const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };
     if (url) process.stdout.write(banner({ url, ...facts, warnings }));
     else {
       log.info({ target: config.target, listen: config.common.grpcListen, ...sandboxIn(facts) }, 'serving');

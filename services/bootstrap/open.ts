@@ -1,4 +1,7 @@
+import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import type { ModuleManager } from '../../lib/modules.ts';
+import { isPrivateHost } from '../../lib/outbound/private-hosts.ts';
+import type { Tool } from '../runner/tools/tool.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { startOperationsServer } from './operations-server.ts';
 import { edgeConfig, type ProcessConfig } from './process-config.ts';
@@ -10,12 +13,14 @@ const GRPC_STOP_MS = 1_500;
 
 /**
  * Opens the configured modules in dependency order. Returns the URL of the edge if it is one of them. Loads only the code
- * of the configured modules, because code costs memory and time at start.
+ * of the configured modules, because code costs memory and time at start. The runner has `tools` in addition to the built-in
+ * ones.
  */
 export async function openModules(
   config: ProcessConfig,
   modules: ModuleManager,
   infrastructure: Infrastructure,
+  { tools }: { tools?: readonly Tool[] } = {},
 ): Promise<string | undefined> {
   const tls = await openProcessTls(config, infrastructure);
   if (tls) modules.add(tls);
@@ -35,9 +40,11 @@ export async function openModules(
     async agents() {
       const { openAgents } = await import('../agents/service.ts');
       const context = infrastructure.contextOf('agents');
-      const { files, auth } = services.clientsFor('agents', context);
-      const clients = { files: files(), auth: auth() };
-      await services.register('agents', openAgents(context, withEndpoints(config, config.agents), clients));
+      const { files, auth, vaults } = services.clientsFor('agents', context);
+      const clients = { files: files(), auth: auth(), vaults: vaults() };
+      const { outboundPrivateHosts } = config.common;
+      const agentsConfig = { ...withEndpoints(config, config.agents), outboundPrivateHosts };
+      await services.register('agents', openAgents(context, agentsConfig, clients));
     },
 
     async sessions() {
@@ -79,34 +86,63 @@ export async function openModules(
       );
     },
 
+    async vaults() {
+      const { openVaults } = await import('../vaults/service.ts');
+      const context = infrastructure.contextOf('vaults');
+      const { agents, auth, sessions } = services.clientsFor('vaults', context);
+      const clients = { agents: agents(), auth: auth(), sessions: sessions() };
+      const { sealingKeys } = infrastructure;
+      const { outboundPrivateHosts } = config.common;
+      const vaultsConfig = {
+        ...withEndpoints(config, config.vaults),
+        outboundPrivateHosts,
+        isPrivateHost: (host: string, port: number) => isPrivateHost(outboundPrivateHosts, host, port),
+      };
+      await services.register('vaults', openVaults(context, vaultsConfig, clients, sealingKeys, publicUrl));
+    },
+
     async runner() {
       const { openRunner } = await import('../runner/service.ts');
       const { openSandboxes } = await import('./sandboxes.ts');
       const context = infrastructure.contextOf('runner');
-      const { sessions, agents, files } = services.clientsFor('runner', context);
+      const { sessions, agents, files, vaults } = services.clientsFor('runner', context);
       const providers = await openSandboxes(config, modules, context, infrastructure.dataDir);
-      const clients = { sessions: sessions(), agents: agents(), files: files() };
-      const runnerConfig = withEndpoints(config, config.runner);
-      const runner = await modules.start(openRunner(context, runnerConfig, clients, { providers }));
+      const clients = { sessions: sessions(), agents: agents(), files: files(), vaults: vaults() };
+      const { outboundPrivateHosts } = config.common;
+      const runnerConfig = { ...withEndpoints(config, config.runner), outboundPrivateHosts };
+      const runner = await modules.start(openRunner(context, runnerConfig, clients, { providers, tools }));
       infrastructure.backends.push(...runner.backends);
     },
 
     async edge() {
       const { openEdge } = await import('../../edge/server.ts');
       const context = infrastructure.contextOf('edge');
-      const { agents, auth, sessions, files, deployments } = services.clientsFor('edge', context);
+      const { agents, auth, sessions, files, deployments, vaults } = services.clientsFor('edge', context);
       const clients = {
         agents: agents(),
         auth: auth(),
         sessions: sessions(),
         files: files(),
         deployments: deployments(),
+        vaults: vaults(),
       };
       const { clock, ids, log, metrics, tracer } = context;
+      const sealer = createPeerSealer('edge', context.serviceSecret);
       const { backends } = infrastructure;
       const readiness = () => modules.readiness();
       const { effective: configuration } = config;
-      const edgeContext = { clock, ids, log, metrics, tracer, clients, readiness, backends, configuration };
+      const edgeContext = {
+        clock,
+        ids,
+        log,
+        metrics,
+        tracer,
+        clients,
+        sealer,
+        readiness,
+        backends,
+        configuration,
+      };
       url = (await modules.start(openEdge(edgeContext, edgeConfig(config)))).url;
     },
   };

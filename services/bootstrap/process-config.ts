@@ -14,10 +14,11 @@ import { settings as files } from '../files/config.ts';
 import { settings as runner } from '../runner/config.ts';
 import { providerNames } from '../runner/models/provider-settings.ts';
 import { settings as sessions } from '../sessions/config.ts';
+import { settings as vaults } from '../vaults/config.ts';
 import { settings as common } from './config.ts';
 import { DATABASE_MODULES, modulesOf, SERVICES_CALLED_BY, type Target } from './target.ts';
 
-const DECLARATIONS = { common, auth, agents, sessions, files, deployments, runner, edge };
+const DECLARATIONS = { common, auth, agents, sessions, files, deployments, vaults, runner, edge };
 
 /** The target of a process and its settings. */
 export type ProcessConfig = { target: Target; effective: readonly EffectiveSetting[] } & {
@@ -39,6 +40,7 @@ export function readProcessConfig(
     sessions: readSettings(sessions, env, problems),
     files: readSettings(files, env, problems),
     deployments: readSettings(deployments, env, problems),
+    vaults: readSettings(vaults, env, problems),
     runner: readSettings(runner, env, problems),
     edge: withPublicUrl(readSettings(edge, env, problems)),
   };
@@ -137,6 +139,7 @@ function missing({
   target,
   common: { databaseUrl, redisUrl, serviceSecret, sealingKey, ...common },
   files,
+  vaults,
   edge,
 }: ProcessConfig): SettingProblem[] {
   const modules = modulesOf(target);
@@ -174,13 +177,18 @@ function missing({
       'start a server such as MinIO and set its address and keys; only target all stores files itself',
     );
   }
-  if (modules.includes('deployments') || (modules.includes('auth') && common.authMode === 'oidc')) {
+  const sealsForUrls =
+    modules.includes('deployments') || (modules.includes('auth') && common.authMode === 'oidc');
+  // A KMS can wrap the keys of vaults instead.
+  if (sealsForUrls || (modules.includes('vaults') && vaults.kmsSocket === undefined)) {
     need(
       'SERVICE_SEALING_KEY',
       sealingKey,
       'a secret of at least 32 characters; keep it, because sealed secrets cannot be opened without it',
       generateSecret,
     );
+  }
+  if (sealsForUrls || modules.includes('vaults')) {
     need(
       'SERVICE_PUBLIC_URL',
       edge.publicUrl,

@@ -9,6 +9,9 @@ const MAX_METHODS = 100;
 const MAX_ERRORS = 20;
 const MAX_CODES = 8;
 
+/** Failures that an operator can end. */
+const WARNED: ReadonlySet<string> = new Set(['DEPENDENCY_UNAVAILABLE', 'STORAGE_FULL', 'VAULT_SEALED']);
+
 /** Measures every call between services and logs failed calls that an operator must know about. */
 export function createRpcObserver(metrics: Metrics, log: Log) {
   const durations = metrics.distribution({
@@ -29,8 +32,7 @@ export function createRpcObserver(metrics: Metrics, log: Log) {
     const { code, durationMs } = observation;
     durations.labels(...labelsOf(observation)).observe(durationMs / 1_000);
     if (code === 'INTERNAL') log.error(factsOf(observation), 'a call failed unexpectedly');
-    else if (code === 'DEPENDENCY_UNAVAILABLE' || code === 'STORAGE_FULL')
-      log.warn(factsOf(observation), 'a call failed');
+    else if (WARNED.has(code)) log.warn(factsOf(observation), 'a call failed');
     else if (log.isLevelEnabled('debug')) log.debug(factsOf(observation), 'a call ended');
   };
 }

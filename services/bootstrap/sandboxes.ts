@@ -50,6 +50,7 @@ async function openIn(
     readableDirectories: runner.sandboxShownDirectories,
     hiddenPaths: dataDir === undefined ? [] : [dataDir],
     totalMib: runner.sandboxDiskMib,
+    skillCopiesMib: runner.skillCopiesMib,
     limits: {
       workspaceBytes: runner.workspaceMaxBytes,
       workspaceFiles: runner.workspaceMaxFiles,

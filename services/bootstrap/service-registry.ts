@@ -11,6 +11,7 @@ import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { type ModuleName, modulesOf, OPTIONAL_SERVICES, type ServiceName } from './target.ts';
 
@@ -66,6 +67,7 @@ export class ServiceRegistry {
       files: () => connect('files', FilesServiceDefinition),
       sessions: () => connect('sessions', SessionsServiceDefinition),
       deployments: () => connect('deployments', DeploymentsServiceDefinition),
+      vaults: () => connect('vaults', VaultsServiceDefinition),
     };
   }
 

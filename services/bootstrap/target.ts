@@ -1,29 +1,48 @@
 import type { SettingProblem } from '../../lib/env.ts';
 
 /** The modules. A process runs all of them or one. */
-export const MODULES = ['auth', 'agents', 'sessions', 'files', 'deployments', 'runner', 'edge'] as const;
+export const MODULES = [
+  'auth',
+  'agents',
+  'sessions',
+  'files',
+  'deployments',
+  'vaults',
+  'runner',
+  'edge',
+] as const;
 export type ModuleName = (typeof MODULES)[number];
 export type Target = 'all' | ModuleName;
 
 /** The modules with a gRPC service. */
-export type ServiceName = 'auth' | 'agents' | 'sessions' | 'files' | 'deployments';
+export type ServiceName = 'auth' | 'agents' | 'sessions' | 'files' | 'deployments' | 'vaults';
 
 /** The services that each module calls. */
 export const SERVICES_CALLED_BY: Record<ModuleName, readonly ServiceName[]> = {
   auth: [],
-  agents: ['files', 'auth'],
+  agents: ['files', 'auth', 'vaults'],
   sessions: ['agents', 'files', 'auth'],
   files: ['sessions', 'agents'],
   deployments: ['agents', 'sessions', 'auth'],
-  runner: ['sessions', 'agents', 'files'],
-  edge: ['auth', 'agents', 'sessions', 'files', 'deployments'],
+  vaults: ['agents', 'auth', 'sessions'],
+  runner: ['sessions', 'agents', 'files', 'vaults'],
+  edge: ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'],
 };
 
-/** Without these services, the other targets are degraded and stay ready: conversations without files work. */
-export const OPTIONAL_SERVICES: ReadonlySet<ServiceName> = new Set(['files']);
+/**
+ * Without these services, the other targets are degraded and stay ready: conversations without files and credentials work.
+ */
+export const OPTIONAL_SERVICES: ReadonlySet<ServiceName> = new Set(['files', 'vaults']);
 
 /** The modules with a database schema. */
-export const DATABASE_MODULES: readonly ModuleName[] = ['auth', 'agents', 'sessions', 'files', 'deployments'];
+export const DATABASE_MODULES: readonly ModuleName[] = [
+  'auth',
+  'agents',
+  'sessions',
+  'files',
+  'deployments',
+  'vaults',
+];
 
 export function modulesOf(target: Target): readonly ModuleName[] {
   return target === 'all' ? MODULES : [target];
@@ -50,6 +69,12 @@ export function readTarget(args: readonly string[], problems: SettingProblem[]):
     problems.push({ variable: '--target', problem, expected: EXPECTED_OPTION, fix: 'use one of these' });
   }
   return target;
+}
+
+/** Whether the process runs one service with a gRPC contract. False for arguments that readTarget rejects. */
+export function startsOneService(args: readonly string[]): boolean {
+  const target = readTarget(args, []);
+  return DATABASE_MODULES.some((module) => module === target);
 }
 
 const EXPECTED_OPTION = `no option, or --target= with one of all, ${MODULES.join(', ')}`;

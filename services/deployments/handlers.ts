@@ -3,12 +3,14 @@ import { refuse } from '../../lib/errors.ts';
 import type { AuditRecorder } from '../../lib/grpc/audit-recorder.ts';
 import { callerOf, databaseOptionsOf, isAdministrator } from '../../lib/grpc/caller.ts';
 import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
+import type { PeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
+import type { Secret } from '../../lib/secret.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import {
   CreateDeploymentRequest,
   CreateDeploymentResponse,
-  type DeploymentsServiceDefinition,
+  DeploymentsServiceDefinition,
   type Deployment as Message,
 } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
@@ -34,7 +36,9 @@ interface DeploymentHandlersContext {
   clock: Clock;
   ids: Ids;
   /** Creates a shared secret of at least 256 random bits: as text for the owner, and sealed for the database. */
-  newSecret: (deploymentId: string) => { shared: string; sealed: string };
+  newSecret: (deploymentId: string) => { shared: Secret; sealed: string };
+  /** Encrypts the shared secret for the caller. */
+  sealer: PeerSealer;
   /** Prefix of trigger URLs. */
   publicUrl: () => string;
   /** Clears the caches of all replicas for a changed deployment. Resolves when no replica uses older data. */
@@ -57,7 +61,7 @@ interface FoundDeployment {
 
 /** Deployments are visible to their creators and to the managers of their agents. For other users they do not exist. */
 export function createDeploymentHandlers(context: DeploymentHandlersContext): Methods {
-  const { store, agents, sessions, record, clock, ids, newSecret, publicUrl, announce } = context;
+  const { store, agents, sessions, record, clock, ids, newSecret, sealer, publicUrl, announce } = context;
 
   function toMessage({ promptPrefix: prefix, ...deployment }: Deployment, agentName: string): Message {
     return {
@@ -135,6 +139,13 @@ export function createDeploymentHandlers(context: DeploymentHandlersContext): Me
     };
   }
 
+  /** Callers of the previous release cannot open a sealed secret. */
+  function secretFor({ acceptsSealedSecret }: CreateDeploymentRequest, shared: Secret, call: Call) {
+    if (!acceptsSealedSecret) return { sharedSecret: shared.reveal(), sealedSharedSecret: undefined };
+    const sealed = { contract: DeploymentsServiceDefinition, method: 'createDeployment', ...call } as const;
+    return { sealedSharedSecret: sealer.seal({ shared_secret: shared }, sealed) };
+  }
+
   return {
     async createDeployment(request, call) {
       const { userId } = callerOf(call);
@@ -159,8 +170,17 @@ export function createDeploymentHandlers(context: DeploymentHandlersContext): Me
         deployment,
         sealedSecret: secret.sealed,
         idempotencyKey: request.idempotencyKey,
-        request: CreateDeploymentRequest.encode({ ...request, idempotencyKey: '' }),
-        response: CreateDeploymentResponse.encode({ deployment: message, replayed: false }).finish(),
+        request: CreateDeploymentRequest.encode({
+          ...request,
+          idempotencyKey: '',
+          // A repetition can come from an edge of another release.
+          acceptsSealedSecret: undefined,
+        }),
+        response: CreateDeploymentResponse.encode({
+          deployment: message,
+          replayed: false,
+          sealedSharedSecret: undefined,
+        }).finish(),
       };
       const { deploymentId, agentId } = deployment;
       await record(
@@ -168,7 +188,7 @@ export function createDeploymentHandlers(context: DeploymentHandlersContext): Me
         call,
       );
       const { answer, replayed } = await store.create(creation, databaseOptionsOf(call));
-      if (!replayed) return { deployment: message, sharedSecret: secret.shared, replayed };
+      if (!replayed) return { deployment: message, ...secretFor(request, secret.shared, call), replayed };
       return { ...CreateDeploymentResponse.decode(answer), replayed };
     },
 

@@ -6,7 +6,9 @@ import type { Settings } from '../../lib/env.ts';
 import { createAuditRecorder } from '../../lib/grpc/audit-recorder.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guardService } from '../../lib/grpc/guard.ts';
+import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import type { SealingKeySource } from '../../lib/sealing.ts';
+import { Secret } from '../../lib/secret.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
@@ -73,7 +75,7 @@ export async function openDeployments(
 
   function newSecret(deploymentId: string) {
     const shared = `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-    return { shared, sealed: sealer.seal(shared, deploymentId) };
+    return { shared: new Secret(shared), sealed: sealer.seal(shared, deploymentId) };
   }
 
   const { windowSeconds, maxBodyBytes } = config;
@@ -106,6 +108,7 @@ export async function openDeployments(
           clock,
           ids,
           newSecret,
+          sealer: createPeerSealer('deployments', context.serviceSecret),
           publicUrl,
           announce,
         }),

@@ -6,8 +6,9 @@ import type { Client } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';
 import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { FileEvent, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { ChangeFeed, ChangeRow, PendingDelivery, UploadSummary } from './store/change-feed.ts';
+import type { ChangeFeed, ChangeRow, PendingDelivery } from './store/change-feed.ts';
 import type { UnconfirmedSessions } from './store/unconfirmed-sessions.ts';
+import { uploadEvent } from './upload-event.ts';
 
 export interface EventDelivererContext {
   feed: ChangeFeed;
@@ -138,7 +139,7 @@ export function startEventDeliverer({
     return rows.flatMap((row) => {
       if (!isUploadedFile(row)) return eventOf(row);
       const upload = bySeq.get(row.seq);
-      return upload ? [uploadEvent(row, upload)] : [];
+      return upload ? [uploadEvent(upload, row)] : [];
     });
   }
 
@@ -188,13 +189,6 @@ export function startEventDeliverer({
 }
 
 const isUploadedFile = ({ upload, kind }: ChangeRow) => upload && kind !== 'deleted';
-
-function uploadEvent({ seq, userId, createdAt }: ChangeRow, upload: UploadSummary): FileEvent {
-  const { workspaceVersion, fileCount, bytes, files } = upload;
-  const data = { workspace_version: workspaceVersion, file_count: fileCount, bytes, files };
-  const type: EventType = 'files.uploaded';
-  return { seq, type, dataJson: JSON.stringify(data), userId, createdAt };
-}
 
 /** A new directory has no event of its own; its files have. */
 function eventOf(row: ChangeRow): FileEvent[] {

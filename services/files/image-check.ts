@@ -1,7 +1,7 @@
 import { refuseField } from '../../lib/errors.ts';
+import { IMAGE_HEAD_BYTES, isImageHead } from '../../lib/image-bytes.ts';
 import { isImageMediaType } from '../../lib/part-limits.ts';
 import type { ContentReader } from './content-reader.ts';
-import { IMAGE_HEAD_BYTES, isImageHead } from './domain/image-bytes.ts';
 import type { SourcedPart } from './part-sources.ts';
 import type { Contents } from './store/contents.ts';
 import type { ReadOptions } from './store/workspaces.ts';

@@ -10,8 +10,11 @@ import {
 } from '../../lib/part-limits.ts';
 import { baseNameOf } from '../../lib/paths.ts';
 import type { NewPart } from '../../proto/gen/ahs/files/v1/files.ts';
+import type { Attachment } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { checkPath } from './domain/paths.ts';
 import { checkMediaType, checkName, unknownUpload } from './part-fields.ts';
+import type { Contents } from './store/contents.ts';
+import type { Parts } from './store/parts.ts';
 import type { WorkspaceReads } from './store/reads.ts';
 import type { Uploads } from './store/uploads.ts';
 import type { LocatedWorkspace, ReadOptions } from './store/workspaces.ts';
@@ -30,24 +33,32 @@ export interface SourcedPart {
 interface PartSourcesContext {
   reads: WorkspaceReads;
   uploads: Uploads;
+  contents: Pick<Contents, 'contents'>;
+  parts: Pick<Parts, 'partsOf'>;
 }
 
+/** Where the bytes of a part are. */
+type PartSource = NonNullable<Attachment['source']> | { $case: 'contentId'; value: string };
+
 /**
- * Returns the parts with their sources: bytes of the request, files of the workspace as it is now, or uploads of its
- * owner. Refused with INVALID_REQUEST, FILE_NOT_FOUND, UPLOAD_NOT_FOUND and FILE_TOO_LARGE, each with the pointer of the
- * part.
+ * Returns the parts with their sources: bytes of the request, files of the workspace as it is now, uploads and stored
+ * contents of its owner, or earlier parts of the session. Refused with INVALID_REQUEST, FILE_NOT_FOUND, UPLOAD_NOT_FOUND,
+ * PART_NOT_FOUND and FILE_TOO_LARGE, each with the pointer of the part.
  */
 export async function findPartSources(
-  { reads, uploads }: PartSourcesContext,
+  { reads, uploads, contents, parts: stored }: PartSourcesContext,
   requested: readonly NewPart[],
   located: LocatedWorkspace,
   now: Date,
   options: ReadOptions,
 ): Promise<SourcedPart[]> {
   const parts = checkParts(requested);
-  const uploadIds = parts.flatMap(({ source }) => (source.$case === 'uploadId' ? [source.value] : []));
-  const paths = parts.flatMap(({ source }) => (source.$case === 'path' ? [source.value] : []));
-  const uploaded = await uploads.ofOwner(located.ownerId, uploadIds, now, options);
+  const valuesOf = (kind: PartSource['$case']) =>
+    parts.flatMap(({ source }) => (source.$case === kind ? [String(source.value)] : []));
+  const paths = valuesOf('path');
+  const uploaded = await uploads.ofOwner(located.ownerId, valuesOf('uploadId'), now, options);
+  const written = await contents.contents(valuesOf('contentId'), options);
+  const earlier = await stored.partsOf(located.sessionId, valuesOf('sha256'), options);
   const entries =
     paths.length === 0
       ? undefined
@@ -67,6 +78,17 @@ export async function findPartSources(
       if (!upload) throw unknownUpload(source.value, `${pointer}/upload_id`);
       return checked(upload.mediaType, upload.name, upload);
     }
+    if (source.$case === 'contentId') {
+      const content = written.get(source.value);
+      if (!content) throw unknownContent(source.value, pointer);
+      if (content.size > MAX_PART_BYTES) throw tooLarge(pointer);
+      return checked('', '', content);
+    }
+    if (source.$case === 'sha256') {
+      const part = earlier.get(source.value);
+      if (!part) throw partNotFound(source.value, pointer);
+      return checked(part.mediaType, part.name, part);
+    }
     const node = entries?.get(source.value)?.node;
     const path = `${pointer}/path`;
     if (!node) throw fileNotFound(source.value, path);
@@ -83,11 +105,12 @@ function checkParts(requested: readonly NewPart[]) {
     throw refuse('INVALID_REQUEST', message, { details: [{ pointer: '', message }] });
   }
   let inlineBytes = 0;
-  return requested.map(({ type, mediaType, name, attachment, index }, position) => {
+  return requested.map(({ type, mediaType, name, attachment, index, contentId }, position) => {
     const pointer = `/${index ?? position}`;
     if (type !== 'image' && type !== 'file')
       throw refuseField(`${pointer}/type`, 'must be image or file for a part with bytes');
-    const source = attachment?.source;
+    const source: PartSource | undefined =
+      contentId === undefined ? attachment?.source : { $case: 'contentId', value: contentId };
     if (!source) throw refuseField(pointer, 'must have one of path, data and upload_id');
     if (source.$case === 'path') checkPath(source.value, `${pointer}/path`);
     if (source.$case === 'data') {
@@ -118,6 +141,17 @@ function checkTypeOf(type: SourcedPart['type'], text: string, pointer: string): 
 function fileNotFound(path: string, pointer: string) {
   const message = `Unknown file \`${path}\`.`;
   return refuse('FILE_NOT_FOUND', message, { details: [{ pointer, message }] });
+}
+
+function unknownContent(contentId: string, pointer: string) {
+  const message = `Unknown content \`${contentId}\`.`;
+  return refuse('FILE_NOT_FOUND', message, { details: [{ pointer, message }] });
+}
+
+/** A part that no message of the session has. */
+function partNotFound(sha256: string, pointer: string) {
+  const message = `No message of the session has the part \`${sha256}\`.`;
+  return refuse('PART_NOT_FOUND', message, { details: [{ pointer, message }] });
 }
 
 function tooLarge(pointer: string) {

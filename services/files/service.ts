@@ -15,12 +15,13 @@ import { partHandlers } from './handlers/parts.ts';
 import { readHandlers } from './handlers/read.ts';
 import { checkChanges } from './handlers/request-parts.ts';
 import { runnerHandlers } from './handlers/runner-rpcs.ts';
+import { skillTreeHandlers } from './handlers/skill-trees.ts';
 import { uploadHandlers } from './handlers/uploads.ts';
 import { workspaceLifecycleHandlers } from './handlers/workspace-lifecycle.ts';
 import { writeHandlers } from './handlers/write.ts';
 import { createPartReceiver } from './part-receiver.ts';
 import { startScrubber } from './scrubber.ts';
-import { startSessionCheck } from './session-check.ts';
+import { type SessionCheckContext, startSessionCheck } from './session-check.ts';
 import { createChangeFeed } from './store/change-feed.ts';
 import { createContents } from './store/contents.ts';
 import { createWorkspaceForks } from './store/forks.ts';
@@ -50,16 +51,20 @@ export const peers: Peers<FilesServiceDefinition> = {
   forkWorkspace: ['sessions'],
   deleteWorkspace: ['sessions', 'agents'],
   createUpload: ['edge'],
-  storeParts: ['sessions'],
+  storeParts: ['sessions', 'runner'],
   readPart: ['edge', 'runner'],
   placeUploads: ['sessions'],
+  putSkillTree: ['agents'],
+  deleteSkillTree: ['agents'],
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MIB = 1024 * 1024;
 
 interface FilesClients extends WorkspaceOwnerClients {
-  sessions: WorkspaceOwnerClients['sessions'] & EventDelivererContext['sessions'];
+  sessions: WorkspaceOwnerClients['sessions'] &
+    EventDelivererContext['sessions'] &
+    SessionCheckContext['sessions'];
 }
 
 /**
@@ -100,7 +105,8 @@ export async function openFiles(
     bytesPerSecond: config.scrubMibPerSecond * MIB,
   });
   const { sessions } = clients;
-  const sessionCheck = startSessionCheck({ unconfirmed, forks, sessions, clock, log });
+  const parts = createParts(db);
+  const sessionCheck = startSessionCheck({ unconfirmed, forks, parts, sessions, clock, log, graceMs });
   const keySweep = sweepIdempotencyKeys(db, clock, log);
   const handlers: FilesHandlerContext = {
     clock,
@@ -110,7 +116,7 @@ export async function openFiles(
     contents,
     fences: createFences(db),
     forks,
-    parts: createParts(db),
+    parts,
     uploads,
     reader,
     receiving: { ...config, blobs, contents, clock, ids, graceMs },
@@ -130,6 +136,7 @@ export async function openFiles(
         ...workspaceLifecycleHandlers(handlers),
         ...partHandlers(handlers),
         ...uploadHandlers(handlers),
+        ...skillTreeHandlers(handlers),
       },
       peers,
     }),

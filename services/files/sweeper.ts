@@ -25,6 +25,8 @@ const TICK_MS = 10_000;
 const ORPHAN_SCAN_INTERVAL_MS = 6 * 60 * 60 * 1_000;
 const BATCH = 500;
 const CONCURRENT_DELETES = 8;
+/** Of one batch. The rest is left for a later sweep. */
+const MAX_FAILED_DELETES = 16;
 
 /**
  * Removes expired uploads and versions, deleted workspaces, contents without references and objects without contents. Every replica
@@ -64,10 +66,37 @@ export function startFileSweeper(context: FileSweeperContext) {
 
   async function deleteObjects(): Promise<boolean> {
     const contents = await garbage.contentsToDelete();
-    await forEachConcurrently(contents, CONCURRENT_DELETES, ({ objectKey }) => blobs.delete(objectKey));
-    if (contents.length > 0) await garbage.removeDeleted(contents.map(({ contentId }) => contentId));
-    removed.labels('unneeded').inc(contents.length);
-    return contents.length > 0;
+    const idOf = new Map(contents.map(({ objectKey, contentId }) => [objectKey, contentId]));
+    const { deleted, failed } = await deleteEach([...idOf.keys()]);
+    const ids = (keys: readonly string[]) => keys.flatMap((key) => idOf.get(key) ?? []);
+    if (deleted.length > 0) await garbage.removeDeleted(ids(deleted));
+    // Behind the others, so that objects that cannot be deleted do not hold them up.
+    if (failed.length > 0) await garbage.postponeDeletion(ids(failed), clock.now());
+    removed.labels('unneeded').inc(deleted.length);
+    return deleted.length > 0;
+  }
+
+  /** Deletes objects until too many cannot be deleted, for example because the store does not answer. */
+  async function deleteEach(keys: readonly string[]): Promise<{ deleted: string[]; failed: string[] }> {
+    const deleted: string[] = [];
+    const failed: string[] = [];
+    let reason: unknown;
+    await forEachConcurrently(keys, CONCURRENT_DELETES, async (key) => {
+      if (failed.length >= MAX_FAILED_DELETES) return;
+      try {
+        await blobs.delete(key);
+        deleted.push(key);
+      } catch (error) {
+        failed.push(key);
+        reason = error;
+      }
+    });
+    if (failed.length > 0)
+      log.warn(
+        { err: reason, objects: failed.length },
+        'objects could not be deleted; the deletion will be repeated',
+      );
+    return { deleted, failed };
   }
 
   /** Removes the objects of processes that ended after writing an object and before inserting its content row. */
@@ -79,8 +108,7 @@ export function startFileSweeper(context: FileSweeperContext) {
       const inUse = await garbage.objectsInUse(keys);
       const unused = keys.filter((key) => !inUse.has(key));
       keys = [];
-      await forEachConcurrently(unused, CONCURRENT_DELETES, (key) => blobs.delete(key));
-      orphans += unused.length;
+      orphans += (await deleteEach(unused)).deleted.length;
     };
     for await (const { key, writtenAt } of blobs.list()) {
       if (signal.aborted) return;

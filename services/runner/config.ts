@@ -1,5 +1,6 @@
 import { type Settings, setting } from '../../lib/env.ts';
-import { fileMaxBytes, workspaceMaxBytes, workspaceMaxFiles } from '../../lib/limits.ts';
+import { fileMaxBytes, mcpMaxTools, workspaceMaxBytes, workspaceMaxFiles } from '../../lib/limits.ts';
+import type { PrivateHost } from '../../lib/outbound/private-hosts.ts';
 import { type ProviderSettings, providerSettings } from './models/provider-settings.ts';
 
 const turns = {
@@ -70,6 +71,9 @@ const turns = {
   ),
 };
 
+/** Also settings of other services. */
+const shared = { mcpMaxTools };
+
 const sandboxes = {
   sandboxDirectory: setting.optionalText(
     'SERVICE_SANDBOX_DIRECTORY',
@@ -82,6 +86,17 @@ const sandboxes = {
     'Limit for all workspace copies of a runner together, in MiB. At the limit, the command whose copy has grown most is ' +
       'ended. Default: the free space of SERVICE_SANDBOX_DIRECTORY at start, less a reserve of 5 % of the disk, at most ' +
       '512 MiB.',
+  ),
+  skillCopiesMib: setting.integer(
+    'SERVICE_SKILL_COPIES_MIB',
+    { min: 128, max: 1_073_741_824, unit: 'MiB' },
+    {
+      fallback: 1_024,
+      about:
+        'Limit for the copies of skills that the commands of a runner see, in MiB. At the limit, copies that no command ' +
+        'uses are removed, the least recently used one first. A command whose skills do not fit fails. Raise it for agents ' +
+        'with many large skills.',
+    },
   ),
   workspaceMaxBytes,
   workspaceMaxFiles,
@@ -107,6 +122,11 @@ const sandboxes = {
   ),
 };
 
-export const settings = { ...turns, ...sandboxes, ...providerSettings };
+export const settings = { ...turns, ...shared, ...sandboxes, ...providerSettings };
 
-export type RunnerConfig = Settings<typeof turns> & Partial<Settings<typeof sandboxes>> & ProviderSettings;
+export type RunnerConfig = Settings<typeof turns & typeof shared> &
+  Partial<Settings<typeof sandboxes>> &
+  ProviderSettings & {
+    /** Private hosts that MCP servers may have. */
+    outboundPrivateHosts?: readonly PrivateHost[] | undefined;
+  };

@@ -1,18 +1,27 @@
 import { isStorageFull } from '../../lib/errors.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
+import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import { SchemaValidator } from '../../lib/json-schema/validator.ts';
+import { createMcpConnector } from '../../lib/mcp/open.ts';
 import { type Backend, DegradedError, type Module } from '../../lib/modules.ts';
+import { OutboundClient } from '../../lib/outbound/outbound-client.ts';
+import { isPrivateHost } from '../../lib/outbound/private-hosts.ts';
 import { PROVIDERS } from '../../lib/sandboxes.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
 import type { RunnerConfig } from './config.ts';
+import { createLentCredentials } from './credentials/lent-credentials.ts';
+import { createSessionEgress } from './credentials/session-egress.ts';
 import { createRuntimeLoader } from './loop/agent-runtime.ts';
 import { createRunnerMetrics } from './loop/metrics.ts';
+import { OfferedToolsJournal } from './loop/server-tools.ts';
 import { beginTurnSpan } from './loop/spans.ts';
 import { runTurn } from './loop/turn.ts';
+import { createModelKeyUsers } from './models/model-key-users.ts';
 import { createModels } from './models/registry.ts';
 import { PartBytes } from './parts/part-bytes.ts';
 import { LeaseRenewer } from './queue/lease-renewer.ts';
@@ -24,13 +33,19 @@ import { createCommandRunner } from './sandbox-pool/run-command.ts';
 import { SandboxPool } from './sandbox-pool/sandbox-pool.ts';
 import { describeProviders, type SandboxProviders } from './sandbox-providers/choose-provider.ts';
 import { builtInTools } from './tools/builtin.ts';
+import { createMcpTools } from './tools/mcp/open.ts';
 import { createToolRegistry, type Tool } from './tools/tool.ts';
 import { toolboxFactory } from './tools/toolbox.ts';
+import { SkillCopies } from './workspace/skill-copies.ts';
 
 export interface RunnerClients {
   sessions: Client<SessionsServiceDefinition>;
   agents: Client<AgentsServiceDefinition>;
   files: Client<FilesServiceDefinition>;
+  vaults: Pick<
+    Client<VaultsServiceDefinition>,
+    'getSessionCredentials' | 'lend' | 'listModelKeyUsers' | 'reportEcho' | 'reportRefusal'
+  >;
 }
 
 interface RunnerParts {
@@ -54,7 +69,7 @@ const NO_PROVIDERS: SandboxProviders = { available: [], unavailable: [], copies:
 export async function openRunner(
   context: ServiceContext,
   config: RunnerConfig,
-  { sessions, agents, files }: RunnerClients,
+  { sessions, agents, files, vaults }: RunnerClients,
   { providers = NO_PROVIDERS, tools: extraTools = [] }: RunnerParts = {},
 ): Promise<Runner> {
   const { clock, ids, log, bus, tracer } = context;
@@ -78,18 +93,40 @@ export async function openRunner(
     },
   ];
   const providerReporter = await startProviderReporter({ ...shared, agents, providers, backends });
-  const commandLine = createCommandRunner(sandboxes, files, clock);
+  const { skillDirectory: directory } = providers;
+  const skillCopies = directory && new SkillCopies({ directory, files, clock, log });
+  const sealer = createPeerSealer('runner', context.serviceSecret);
+  const lent = createLentCredentials({ vaults, sealer, bus, clock, ids });
+  const sessionEgress = createSessionEgress({ vaults, lent, clock, log });
+  const commandLine = createCommandRunner(sandboxes, { files, clock, skillCopies, sessionEgress });
   const tools = createToolRegistry(...builtInTools({ clock, files, commandLine }), ...extraTools);
   const schemaValidator = new SchemaValidator(clock);
+  const privateHosts = config.outboundPrivateHosts ?? [];
+  const outbound = new OutboundClient({ clock, privateHosts });
+  const mcpTools = createMcpTools({
+    ...{ agents, vaults, files, bus, clock, ids, log, metrics: context.metrics },
+    sealer,
+    connect: createMcpConnector(outbound, clock),
+    maxTools: config.mcpMaxTools,
+    isAllowedLink: ({ protocol, hostname, port }) =>
+      protocol === 'https:' || isPrivateHost(privateHosts, hostname, Number(port || 80)),
+  });
   const loadRuntime = createRuntimeLoader(agents, toolboxFactory(tools, schemaValidator));
   const models = createModels(clock, config);
+  const modelKeyUsers = createModelKeyUsers({ vaults, bus, clock, log });
   const turnOptions = {
     ...shared,
     ids,
     loadRuntime,
+    agents,
     models,
+    ...{ modelKeyUsers, credentials: lent },
+    hasSkillCopies: skillCopies !== undefined,
     partBytes: new PartBytes(files),
+    files,
     validator: schemaValidator,
+    mcpTools,
+    offeredTools: new OfferedToolsJournal(),
     metrics: createRunnerMetrics(context.metrics),
     reporter,
     stepTimeoutSeconds,
@@ -166,6 +203,11 @@ export async function openRunner(
       reporter.stop();
       await providerReporter.stopWithoutReport();
       await sandboxes.closeWithoutReport();
+      await skillCopies?.close();
+      await mcpTools.stop();
+      lent.close();
+      modelKeyUsers.close();
+      await outbound.close();
       await schemaValidator[Symbol.asyncDispose]();
     },
   };

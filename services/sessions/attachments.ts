@@ -4,10 +4,11 @@ import type { Call, Client } from '../../lib/grpc/contract.ts';
 import { isId } from '../../lib/ids.ts';
 import { mediaTypeOf } from '../../lib/media-type.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
-import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
+import type { FilesServiceDefinition, StorePartsRequest } from '../../proto/gen/ahs/files/v1/files.ts';
 import type {
   Attachment,
   AttachmentList,
+  FileEvent,
   InitialFileList,
 } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { journaledContent, type RequestPart, requireParts } from './domain/content.ts';
@@ -60,21 +61,38 @@ export function createAttachments({ agents, files }: AttachmentsContext) {
         return [{ type, mediaType, name, attachment: remaining.next().value, index }];
       });
       const implied = impliedTypes(parts, attachments);
-      await checkMedia(session, implied, call);
       const { sessionId, ownerId } = session;
-      const request = { sessionId, ownerId, assistantId: assistantIdOf(session), parts: newParts };
-      const { parts: stored } = await files.storeParts(request, call).catch(refuseAt('/content'));
-      // The media type of an upload is known only now.
-      const known = storedTypes(parts, stored);
-      if (known.some((type, index) => type !== implied[index])) await checkMedia(session, known, call);
+      const target = { sessionId, ownerId, assistantId: assistantIdOf(session) };
+      const storeParts = (request: Pick<StorePartsRequest, 'parts' | 'checkOnly'>) =>
+        files.storeParts({ ...target, ...request }, call).catch(refuseAt('/content'));
+      // An upload can bring its own media type. It is looked up first, so that a refused content stores nothing.
+      const untyped = newParts.filter(({ index }) => implied[index] === '');
+      const { parts: found } =
+        untyped.length === 0 ? { parts: [] } : await storeParts({ parts: untyped, checkOnly: true });
+      const types = new Map(untyped.map(({ index }, position) => [index, found[position]?.mediaType]));
+      await checkMedia(
+        session,
+        implied.map((type, index) => types.get(index) ?? type),
+        call,
+      );
+      const { parts: stored } = await storeParts({ parts: newParts });
       return journaledContent(parts, stored);
     },
 
-    /** Writes uploads into the workspace of a session that is about to be created. Pointers begin with /files. */
-    async place({ files: placed }: InitialFileList, session: TargetSession, call: Call): Promise<void> {
-      const { sessionId, ownerId } = session;
-      const request = { sessionId, ownerId, assistantId: assistantIdOf(session), files: placed };
-      await files.placeUploads(request, call).catch(refuseAt('/files'));
+    /** Refuses files that cannot be placed because of their paths or uploads. Pointers begin with /files. */
+    async checkFiles(list: InitialFileList, session: TargetSession, call: Call): Promise<void> {
+      await files
+        .placeUploads({ ...placement(list, session), checkOnly: true }, call)
+        .catch(refuseAt('/files'));
+    },
+
+    /**
+     * Writes uploads into the workspace of a session that is about to be created. Returns their event, which the session
+     * gets later if it is not created with it. Pointers begin with /files.
+     */
+    async place(list: InitialFileList, session: TargetSession, call: Call): Promise<FileEvent | undefined> {
+      const { event } = await files.placeUploads(placement(list, session), call).catch(refuseAt('/files'));
+      return event;
     },
   };
 }
@@ -106,9 +124,9 @@ function impliedTypes(parts: readonly RequestPart[], attachments: readonly Attac
   });
 }
 
-function storedTypes(parts: readonly RequestPart[], stored: readonly { mediaType: string }[]): string[] {
-  const remaining = stored[Symbol.iterator]();
-  return parts.map(({ type }) => (type === 'text' ? '' : (remaining.next().value?.mediaType ?? '')));
+function placement({ files }: InitialFileList, session: TargetSession) {
+  const { sessionId, ownerId } = session;
+  return { sessionId, ownerId, assistantId: assistantIdOf(session), files };
 }
 
 function assistantIdOf({ agentId }: TargetSession): string {

@@ -4,7 +4,7 @@ import { refuse } from '../../lib/errors.ts';
 import type { Call } from '../../lib/grpc/contract.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { PickLimit } from './pick-limit.ts';
-import type { ApprovalRow } from './store/approvals.ts';
+import type { ApprovalWithState } from './store/approvals.ts';
 import type { EventStore } from './store/events.ts';
 import type { ClaimedTurnState, TurnClaim, TurnQueue } from './store/turn-queue.ts';
 
@@ -32,7 +32,7 @@ interface ClaimRequest {
 interface ClaimAnswer {
   claimed: ClaimedTurnState[];
   /** The approvals of the open calls of these turns, by id. */
-  approvals: ReadonlyMap<string, ApprovalRow>;
+  approvals: ReadonlyMap<string, ApprovalWithState>;
   /** Undefined when they could not be read. */
   messages: Messages | undefined;
   /** Milliseconds from the arrival of the claim to the begin of the leases or to the answer without turns. */

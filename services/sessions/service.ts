@@ -11,6 +11,7 @@ import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts'
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createAttachments } from './attachments.ts';
+import { createAuthorizationResolver } from './authorization-resolver.ts';
 import { Claims } from './claims.ts';
 import type { settings } from './config.ts';
 import { monitorDisabledUsers } from './disabled-users.ts';
@@ -19,7 +20,9 @@ import { handBackTurns } from './hand-back.ts';
 import { approvalHandlers } from './handlers/approvals.ts';
 import type { SessionsHandlerContext } from './handlers/context.ts';
 import { creationHandlers } from './handlers/create.ts';
+import { extensionHandlers } from './handlers/extensions.ts';
 import { forkHandlers } from './handlers/fork.ts';
+import { leaseHandlers } from './handlers/leases.ts';
 import { lifecycleHandlers } from './handlers/lifecycle.ts';
 import { messageHandlers } from './handlers/messages.ts';
 import { queryHandlers } from './handlers/queries.ts';
@@ -32,6 +35,7 @@ import { turnControlHandlers } from './handlers/turn-control.ts';
 import { createUnmadeSessions } from './handlers/unmade-session.ts';
 import { workspaceHandlers } from './handlers/workspaces.ts';
 import { createSessionCounters, startGauges } from './metrics.ts';
+import { createStateSealer } from './state-sealer.ts';
 import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
 import { createClientCalls } from './store/client-calls.ts';
@@ -75,13 +79,17 @@ export const peers: Peers<SessionsServiceDefinition> = {
   setAgentVersion: ['edge'],
   listApprovals: ['edge'],
   decideApproval: ['edge'],
+  resolveAuthorizations: ['vaults'],
   listToolCalls: ['edge'],
   submitToolResult: ['edge'],
   claimTurns: ['runner'],
   renewLeases: ['runner'],
   reportTurns: ['runner'],
+  checkLease: ['vaults'],
+  getSessionExtensions: ['edge'],
   locateWorkspace: ['files'],
   appendFileEvents: ['files'],
+  listReferencedParts: ['files'],
   takeSandbox: ['runner'],
   reportSandboxes: ['runner'],
   listSandboxes: ['edge'],
@@ -185,6 +193,7 @@ export async function openSessions(
   const keySweep = sweepIdempotencyKeys(db, clock, log);
   const lists = createLists(db);
   const record = createAuditRecorder(clients.auth);
+  const resolver = createAuthorizationResolver({ approvals, changes, clock, log });
   const handlers: SessionsHandlerContext = {
     clock,
     ids,
@@ -211,6 +220,13 @@ export async function openSessions(
     limits,
     leaseMs,
     approvalTtlMs: config.approvalTtlSeconds * 1_000,
+    resolver,
+    stateSealer: createStateSealer(context.serviceSecret, (error, approvalId) =>
+      log.error(
+        { err: error, approval_id: approvalId },
+        'the state of a call cannot be opened; its tool gets an empty one',
+      ),
+    ),
   };
   return {
     name: 'sessions',
@@ -221,12 +237,14 @@ export async function openSessions(
         ...queryHandlers(handlers),
         ...messageHandlers(handlers),
         ...runnerHandlers(handlers),
+        ...leaseHandlers(handlers),
         ...approvalHandlers(handlers),
         ...toolCallHandlers(handlers),
         ...turnControlHandlers(handlers),
         ...regenerateHandlers(handlers),
         ...lifecycleHandlers(handlers),
         ...forkHandlers(handlers),
+        ...extensionHandlers(handlers),
         ...workspaceHandlers(handlers),
         ...sandboxHandlers(handlers),
       },
@@ -240,6 +258,7 @@ export async function openSessions(
     async stop() {
       followers.close();
       turnWaits.close();
+      resolver.close();
       await claims.drain();
       await Promise.all([keySweep.stop(), sweeper.stop(), disabled.stop(), gauges.stop()]);
       await db.close();

@@ -6,19 +6,25 @@
 import { type Bench, pause } from './bench.ts';
 import { measureAccess } from './measurements/access.ts';
 import { hasChromium, measureConsole } from './measurements/console/console.ts';
+import { measureEgress } from './measurements/egress.ts';
 import { measureCommandMemory } from './measurements/files/command-memory.ts';
 import { measureCommands } from './measurements/files/commands.ts';
+import { measureSkills } from './measurements/files/skills.ts';
 import { measureTransfers } from './measurements/files/transfers.ts';
 import { measureTree } from './measurements/files/tree.ts';
 import { measureUploadMemory } from './measurements/files/upload-memory.ts';
+import { measureLending } from './measurements/lending.ts';
+import { measureMcp } from './measurements/mcp.ts';
 import { measureInstances } from './measurements/processes/instances.ts';
 import { measureReading } from './measurements/processes/reading.ts';
 import { measureScrape } from './measurements/processes/scrape.ts';
 import { measureCatchUp } from './measurements/sessions/catch-up.ts';
+import { measureChatHistory } from './measurements/sessions/chat-history.ts';
 import { measureClaims } from './measurements/sessions/claims.ts';
 import { measureFollowers } from './measurements/sessions/followers.ts';
 import { measureIdle } from './measurements/sessions/idle.ts';
 import { measureMessageMemory } from './measurements/sessions/message-memory.ts';
+import { measureMetadata } from './measurements/sessions/metadata.ts';
 import { measureSize } from './measurements/sessions/size.ts';
 import { measureTurnWal } from './measurements/sessions/turn-wal.ts';
 import { measureTurns } from './measurements/sessions/turns.ts';
@@ -77,9 +83,30 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
   const acceptances = { bare: [], accepted: [], apart: [], latency: [], overload: [] };
   const webhooks = { ...acceptances, finished: [], finishedSeparately: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [], memory: [], message: [] };
-  const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [], wal: [], claims: [] };
+  const large = { size: [], metadata: [] };
+  const sessions = {
+    turns: [],
+    followers: [],
+    idle: [],
+    catchUp: [],
+    history: [],
+    wal: [],
+    claims: [],
+    ...large,
+  };
   const processes = { reading: [], instances: [], scrape: [] };
-  const results: Results = { ...webhooks, ...sessions, ...files, ...processes, access: [], console: [] };
+  const results: Results = {
+    ...webhooks,
+    ...sessions,
+    ...files,
+    ...processes,
+    access: [],
+    lending: [],
+    mcp: [],
+    skills: [],
+    egress: [],
+    console: [],
+  };
   const separate = partsWithRedis(parts);
   for (let round = 1; round <= rounds; round++) {
     console.log(`\nround ${round} of ${rounds}\n`);
@@ -92,13 +119,18 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('followers')) results.followers.push(await measureFollowers(bench));
     if (parts.has('idle')) results.idle.push(await measureIdle(bench));
     if (parts.has('catchup')) results.catchUp.push(await measureCatchUp(bench));
+    if (parts.has('history')) results.history.push(await measureChatHistory(bench));
     if (parts.has('wal')) results.wal.push(await measureTurnWal(bench));
     if (parts.has('claims')) results.claims.push(await measureClaims(bench));
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureUploadMemory(bench));
+    if (parts.has('skills')) results.skills.push(await measureSkills(bench));
     if (separate.has('message')) results.message.push(await measureMessageMemory(bench));
     if (parts.has('commands')) results.commands.push(...(await measureCommands(bench)));
     if (parts.has('access')) results.access.push(await measureAccess(bench));
+    if (parts.has('egress')) results.egress.push(await measureEgress(bench));
+    if (parts.has('lending')) results.lending.push(await measureLending(bench));
+    if (parts.has('mcp')) results.mcp.push(await measureMcp(bench));
     if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));
     else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium');
     if (separate.has('reading')) results.reading.push(await measureReading(bench));
@@ -126,6 +158,10 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     console.log('\na small database and a large one\n');
     results.size.push(await measureSize(bench));
   }
+  if (parts.has('metadata')) {
+    console.log('\na database of sessions with metadata\n');
+    results.metadata.push(await measureMetadata(bench));
+  }
   return results;
 }
 
@@ -143,6 +179,7 @@ async function profile(bench: Bench, { parts }: Options): Promise<void> {
   if (parts.has('finished')) await measureFinished(bench);
   if (parts.has('turns')) await measureTurns(bench);
   if (parts.has('files')) await measureTransfers(bench);
+  if (parts.has('history')) await measureChatHistory(bench);
 }
 
 function print(letter: string, text: string): void {

@@ -14,9 +14,13 @@ const PARTS = {
   size: 'h',
   files: 'i',
   growth: 'k',
+  skills: "k'",
   tree: 'l',
   commands: 'm',
   access: 'n',
+  egress: "m'",
+  lending: "n'",
+  mcp: 'n"',
   console: 'o',
   memory: 'p',
   wal: 'q',
@@ -27,11 +31,13 @@ const PARTS = {
   claims: 'w',
   overload: 'x',
   message: 'y',
+  history: 'z',
+  metadata: "h'",
 } as const;
 type Part = keyof typeof PARTS;
 
 /** Measured on request only, because filling a large database or workspace takes minutes. */
-const ON_REQUEST = ['size', 'tree', 'memory'];
+const ON_REQUEST = ['size', 'metadata', 'tree', 'memory'];
 const DEFAULT_PARTS = Object.keys(PARTS).filter((part) => !ON_REQUEST.includes(part));
 
 export interface Options {
@@ -51,16 +57,16 @@ export const USAGE = `
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
                        commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload,
-                       message
+                       message,history,metadata,lending,skills,egress,mcp
                        measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
-                       r, s, t, u, w, x, y
-                       (default: all except size, tree and memory)
+                       r, s, t, u, w, x, y, z, h', n', k', m', n"
+                       (default: all except size, metadata, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up
     --sustained 30     duration of a' and r in seconds, in one run (default: six times --seconds)
-    --scale 1          factor for the numbers of sessions, followers, connections, events and files of d to m, p, q and w
+    --scale 1          factor for the numbers of sessions, followers, connections, events and files of d to m, p, q, w and z
                        (default: a fifth of --seconds, at most 1)
-    --profile          also prints the top entries of the CPU profiles of a, a', d, i and j, from a separate round
+    --profile          also prints the top entries of the CPU profiles of a, a', d, i, j and z, from a separate round
 `;
 
 /** From this duration in seconds the default scale is 1. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changesOf } from '../../console/parts/editor/changes.ts';
-import { readObject, readTexts, writeObject } from '../../console/parts/editor/json.ts';
+import { readObject, readSchema, readTexts, writeObject } from '../../console/parts/editor/json.ts';
 import { BUILT_IN_TOOLS } from '../../console/parts/editor/tools.ts';
 import { TOOLS as BUILT_IN } from '../../lib/tools.ts';
 
@@ -22,5 +22,13 @@ describe('agent editor', () => {
     expect(readObject('{').problem).toContain('Invalid JSON');
     expect(readTexts('{"a": 1}').problem).toContain('“a”');
     expect(readTexts(writeObject({ b: 'c' }))).toEqual({ value: { b: 'c' } });
+  });
+
+  it('parses a JSON Schema as an object, a boolean or nothing', () => {
+    expect(readSchema(' ')).toEqual({ value: null });
+    expect(readSchema('false')).toEqual({ value: false });
+    expect(readSchema('{"type": "object"}')).toEqual({ value: { type: 'object' } });
+    for (const text of ['[]', 'null', '"a"', '1']) expect(readSchema(text).problem).toContain('JSON Schema');
+    expect(readSchema('{').problem).toContain('Invalid JSON');
   });
 });

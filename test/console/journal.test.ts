@@ -108,6 +108,14 @@ describe('Conversation', () => {
     expect(calls(chat(['agent.tool_use', USE], ...after))[0]?.state).toBe(state);
   });
 
+  it('names the MCP server whose text the output of a call is', () => {
+    const result = { tool_use_id: 'call_1', output: 'x', is_error: false, duration_ms: 1 };
+    const callsOf = (more: object) =>
+      calls(chat(['agent.tool_use', USE], ['agent.tool_result', { ...result, ...more }]));
+    expect(callsOf({ mcp_server: 'example' })[0]?.mcpServer).toBe('example');
+    expect(callsOf({})[0]?.mcpServer).toBeUndefined();
+  });
+
   it('distinguishes tool calls with the same id in different turns', () => {
     const result = { tool_use_id: 'call_1', output: 'first', is_error: false, duration_ms: 1 };
     const items = chat(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, questionOf, refusedFields } from '../../console/pages/sessions/chat/question/question.ts';
+import { answerOf, questionOf } from '../../console/pages/sessions/chat/question/question.ts';
+import { refusedFields } from '../../console/pages/sessions/chat/refused-fields.ts';
 import { contentPartsOf } from '../../console/pages/sessions/chat/tool-output/content-parts.ts';
 
 const SCHEMA = {
@@ -82,7 +83,7 @@ describe('refusedFields', () => {
       { pointer: '/output/a~1b', message: 'is required' },
       { pointer: '/tool_use_id', message: 'is unknown' },
     ];
-    expect(refusedFields(details)).toEqual({
+    expect(refusedFields(details, 'output')).toEqual({
       city: 'The value must have at most 5 characters.',
       'a/b': 'The value is required.',
     });

@@ -129,7 +129,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('passes each secret only to the containers that need it', () => {
-    expect(holdersOf('SERVICE_SEALING_KEY')).toEqual(['auth', 'deployments']);
+    expect(holdersOf('SERVICE_SEALING_KEY')).toEqual(['auth', 'deployments', 'vaults']);
     expect(holdersOf('SERVICE_DATABASE_URL').toSorted()).toEqual(DATABASE_MODULES.toSorted());
   });
 

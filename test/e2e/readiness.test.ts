@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSealer } from '../../lib/sealing.ts';
 import { startTeam } from '../edge/access/team.ts';
 import { type Api, createApi } from '../support/api.ts';
@@ -41,49 +41,72 @@ async function converse(api: Api): Promise<void> {
   });
 }
 
+const stateBecomes = (system: System, state: string | undefined) =>
+  until(`the state is ${state}`, async () => (await readinessOf(system.url)).state === state);
+
+const SILENT = { SERVICE_LOG_LEVEL: 'silent' };
+
 describe('readiness of target all', () => {
-  const stack: AsyncDisposable[] = [];
-  afterEach(async () => {
-    for (const one of stack.splice(0).toReversed()) await one[Symbol.asyncDispose]();
-  });
-
-  async function start(settings: Record<string, string> = {}): Promise<{ system: System; api: Api }> {
-    const system = await startSystem({ SERVICE_LOG_LEVEL: 'silent', ...settings });
-    stack.push(system);
-    return { system, api: createApi(system.url) };
-  }
-
-  const stateBecomes = (system: System, state: string | undefined) =>
-    until(`the state is ${state}`, async () => (await readinessOf(system.url)).state === state);
-
   it('is degraded without Redis: conversations work', async () => {
-    const { system, api } = await start({ SERVICE_REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+    await using system = await startSystem({
+      ...SILENT,
+      SERVICE_REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+    });
     const { status, state, text } = await readinessOf(system.url);
     expect([status, state]).toEqual([200, 'degraded']);
     expect(text).toMatch(/"name":"hints","status":"degraded","problem":/);
-    await converse(api);
+    await converse(createApi(system.url));
   });
+
+  it('is degraded without the identity provider: existing logins and tokens work', async () => {
+    await using team = await startTeam(SILENT);
+    const alice = await team.logIn('alice');
+    const { value } = await alice.token(['read', 'write', 'admin']);
+    const authorization = `Bearer ${value}`;
+    expect((await readinessOf(team.url, { authorization })).state).toBe('ready');
+    team.provider.isUnavailable = true;
+    await stateBecomes(team, 'degraded');
+    const { status, text } = await readinessOf(team.url, { authorization });
+    expect(status).toBe(200);
+    expect(text).toMatch(/"name":"identity provider","status":"degraded","problem":"the identity provider/);
+    expect((await alice.get('/api/v1/agents')).status).toBe(200);
+    expect((await fetch(`${team.url}/api/v1/agents`, { headers: { authorization } })).status).toBe(200);
+    team.provider.isUnavailable = false;
+    await stateBecomes(team, 'ready');
+  });
+});
+
+describe('readiness of target all with an object store', () => {
+  const stack = new AsyncDisposableStack();
+  let store: FakeS3;
+  let system: System;
+  let api: Api;
+  beforeAll(async () => {
+    store = stack.use(await new FakeS3().start());
+    const settings = {
+      SERVICE_S3_ENDPOINT: store.endpoint,
+      SERVICE_S3_BUCKET: 'files',
+      SERVICE_S3_ACCESS_KEY: 'key',
+      SERVICE_S3_SECRET_KEY: 'secret',
+    };
+    system = stack.use(await startSystem({ ...SILENT, ...settings }));
+    api = createApi(system.url);
+  });
+  afterAll(() => stack.disposeAsync());
 
   it.each([
     ['full', { status: 507, code: 'InsufficientCapacity' }, 507, 'The file storage is full.'],
     ['away', { status: 503, code: 'SlowDown' }, 503, 'The file storage cannot be reached.'],
   ] as const)(
     'is degraded while the object store is %s: only file operations fail',
-    async (_, failure, code, problem) => {
-      const store = await new FakeS3().start();
-      stack.push(store);
-      const { system, api } = await start({
-        SERVICE_S3_ENDPOINT: store.endpoint,
-        SERVICE_S3_BUCKET: 'files',
-        SERVICE_S3_ACCESS_KEY: 'key',
-        SERVICE_S3_SECRET_KEY: 'secret',
-      });
+    async (state, failure, code, problem) => {
       const agent = await api.createAgent();
       const { body } = await api.post(`/agents/${agent}/conversations`);
       const upload = () =>
         fetch(`${system.url}/api/v1/sessions/${body.data.session_id}/files/content?path=a.txt`, {
           method: 'PUT',
-          body: 'hello',
+          // Equal contents are stored once.
+          body: state,
         });
       expect((await readinessOf(system.url)).state).toBe('ready');
       store.failure = (operation) => (operation === 'PutObject' ? failure : undefined);
@@ -99,9 +122,18 @@ describe('readiness of target all', () => {
       expect((await upload()).status).toBe(201);
     },
   );
+});
+
+describe('readiness of target all with a database that refuses writes', () => {
+  let system: System;
+  let api: Api;
+  beforeAll(async () => {
+    system = await startSystem(SILENT);
+    api = createApi(system.url);
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
 
   it('is unready while the database is read-only, and ready again without a restart', async () => {
-    const { system, api } = await start();
     const name = new URL(system.databaseUrl).pathname.slice(1);
     const endConnections = () =>
       runOn(
@@ -129,7 +161,6 @@ describe('readiness of target all', () => {
   });
 
   it('is degraded while the database is full: reads work', async () => {
-    const { system, api } = await start();
     await runOn(
       system.databaseUrl,
       `create function agents.refuse() returns trigger language plpgsql as
@@ -147,7 +178,6 @@ describe('readiness of target all', () => {
   });
 
   it('is degraded while turns cannot be claimed because the database is full', async () => {
-    const { system, api } = await start();
     const agent = await api.createAgent();
     await runOn(
       system.databaseUrl,
@@ -166,24 +196,6 @@ describe('readiness of target all', () => {
       const session = await api.get(`/sessions/${body.data.session_id}`);
       return session.body.data.status === 'idle';
     });
-  });
-
-  it('is degraded without the identity provider: existing logins and tokens work', async () => {
-    const team = await startTeam({ SERVICE_LOG_LEVEL: 'silent' });
-    stack.push(team);
-    const alice = await team.logIn('alice');
-    const { value } = await alice.token(['read', 'write', 'admin']);
-    const authorization = `Bearer ${value}`;
-    expect((await readinessOf(team.url, { authorization })).state).toBe('ready');
-    team.provider.isUnavailable = true;
-    await stateBecomes(team, 'degraded');
-    const { status, text } = await readinessOf(team.url, { authorization });
-    expect(status).toBe(200);
-    expect(text).toMatch(/"name":"identity provider","status":"degraded","problem":"the identity provider/);
-    expect((await alice.get('/api/v1/agents')).status).toBe(200);
-    expect((await fetch(`${team.url}/api/v1/agents`, { headers: { authorization } })).status).toBe(200);
-    team.provider.isUnavailable = false;
-    await stateBecomes(team, 'ready');
   });
 });
 

@@ -20,6 +20,7 @@ function createService() {
   const waits: number[] = [];
   return {
     admission,
+    clock,
     waits,
     /** Returns the accepted requests by deployment. */
     run({ capacity, offered }: Load, seconds: number): Record<string, number> {
@@ -69,6 +70,30 @@ describe('the admission of webhook requests', () => {
     expect(run({ capacity: 3, offered: { a: 2 } }, SECONDS).a).toBe(2 * SECONDS * 1_000);
     expect(Math.max(...waits)).toBeLessThanOrEqual(2);
     expect(admission.running).toBe(0);
+  });
+
+  it('adapts to overload and calm after the system clock was set back', () => {
+    const { run, clock, waits } = createService();
+    const capacity = 3;
+    run({ capacity, offered: { a: 3 * capacity } }, SECONDS);
+    clock.advance(-3_600_000);
+    run({ capacity, offered: { a: 3 * capacity } }, SECONDS);
+    waits.length = 0;
+    expect(run({ capacity, offered: { a: 3 * capacity } }, SECONDS).a).toBe(capacity * SECONDS * 1_000);
+    expect(Math.max(...waits)).toBeLessThan(1_000);
+    run({ capacity, offered: { a: 2 } }, 3);
+    clock.advance(-3_600_000);
+    run({ capacity, offered: { a: 2 } }, 1);
+    expect(run({ capacity, offered: { a: 2 } }, SECONDS).a).toBe(2 * SECONDS * 1_000);
+  });
+
+  it('admits every request soon after an overload although the system clock was set back in between', () => {
+    const { run, clock } = createService();
+    run({ capacity: 3, offered: { a: 9 } }, SECONDS);
+    clock.advance(-3_600_000);
+    run({ capacity: 3, offered: {} }, 3);
+    const burst = run({ capacity: 3_000, offered: { a: 3_000 } }, 0.001).a;
+    expect(burst).toBe(3_000);
   });
 
   it('refuses no request of a deployment because another one sends too many', () => {

@@ -132,6 +132,12 @@ export function undocumentedHeaders(
   return Array.from(headers, ([name]) => name).filter((name) => !known.has(name));
 }
 
+/** Returns a function that tells whether a value matches a schema and has only documented members. */
+export function createFit(document: Document, schema: object): (value: unknown) => boolean {
+  const compiled = Compile(exact(document, schema) as object);
+  return (value) => compiled.Check(value);
+}
+
 /** The differences between a value and its schema, including undocumented members. Empty if it matches. */
 export function misfits(document: Document, schema: object, value: unknown): string[] {
   const compiled = Compile(exact(document, schema) as object);
@@ -184,10 +190,14 @@ export function bodyOf({ operationId, requestBody }: Operation): {
   const bytes = requestBody?.content['*/*'];
   const form = requestBody?.content['multipart/form-data'];
   if (form) return formOf(form.example as { path: string; files: string[] });
+  const archive = requestBody?.content['application/zip'];
+  if (archive) return { body: String(archive.example), headers: { 'Content-Type': 'application/zip' } };
   if (bytes) return { body: String(bytes.example), headers: { 'Content-Type': 'text/plain' } };
   if (content?.example === undefined) return {};
-  // Names of environments are unique.
-  const unique = operationId === 'createEnvironment' ? { name: newName() } : {};
+  // Names of environments, vaults and MCP servers are unique.
+  const unique = ['createEnvironment', 'createVault', 'createMcpServer'].includes(operationId)
+    ? { name: newName() }
+    : {};
   const example = { ...(content.example as object), ...unique };
   return { body: JSON.stringify(example), headers: { 'Content-Type': 'application/json' } };
 }

@@ -20,6 +20,7 @@ import { AuthServiceDefinition, type IdentifyResponse } from '../../proto/gen/ah
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
 import descriptors from '../../proto/gen/descriptors.json' with { type: 'json' };
 import { standaloneContext } from '../../scripts/reference/access.ts';
 
@@ -30,13 +31,19 @@ const GIVEN = 'given';
 const IDS: Record<string, string> = {
   ...{ agent_id: 'agt', assistant_id: 'ast', session_id: 'ses', turn_id: 'trn', approval_id: 'apr' },
   ...{ environment_id: 'env', sandbox_id: 'sbx', deployment_id: 'dep', token_id: 'tok', user_id: 'usr' },
+  ...{ vault_id: 'vlt', credential_id: 'crd', rotation_id: 'rot', mcp_server_id: 'mcp', skill_id: 'skl' },
 };
 const ID = '01KAK3V9Q6W1X2Y3Z4A5B6C7D8';
-/** The path of the route decides these values. A client cannot leave them out. */
+/** The route or its path decides these values. A client cannot leave them out. */
 const BY_ROUTE = [
+  'ahs.deployments.v1.CreateDeploymentRequest.accepts_sealed_secret=true',
   'ahs.auth.v1.SetUserEnabledRequest.enabled=true',
   'ahs.sessions.v1.ListSessionsRequest.reach=all',
+  'ahs.agents.v1.GetSkillVersionRequest.version=1',
+  'ahs.agents.v1.ListSkillFilesRequest.version=1',
 ];
+/** A digest of a random value in a cookie of the browser. */
+const BY_COOKIE = 'ahs.vaults.v1.BeginConnectionRequest.browser_sha256=';
 const IDENTITY: IdentifyResponse = {
   user: {
     ...{ userId: 'usr_1', displayName: '', email: '', enabled: true, groups: [] },
@@ -122,7 +129,9 @@ async function addedBy(
   send: (route: JsonRoute, path: string, body: unknown) => Promise<string[]>,
   route: JsonRoute,
 ) {
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name) => `${IDS[name]}_${ID}`);
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name) =>
+    name === 'version' ? '1' : `${IDS[name]}_${ID}`,
+  );
   const query = new URLSearchParams((route.query ? minimal(route.query) : {}) as Record<string, string>);
   const body = route.body && { ...(minimal(route.body) as object), ...ALTERNATIVES[route.operationId] };
   const chosen = Object.values((body ?? {}) as object)
@@ -131,8 +140,10 @@ async function addedBy(
   const sent = await send(route, `/api/v1${path}?${query}`, body);
   return sent.filter((text) => {
     const value = text.slice(text.indexOf('=') + 1);
-    const isGiven = value.includes(GIVEN) || value.endsWith(ID) || value === '127.0.0.1';
-    return !isGiven && !chosen.includes(value) && !BY_ROUTE.includes(text);
+    // The sealed members of a body.
+    const isSealed = text.startsWith('ahs.common.v1.SealedForPeer.box=');
+    const isGiven = isSealed || value.includes(GIVEN) || value.endsWith(ID) || value === '127.0.0.1';
+    return !isGiven && !chosen.includes(value) && !BY_ROUTE.includes(text) && !text.startsWith(BY_COOKIE);
   });
 }
 
@@ -144,6 +155,7 @@ async function addedDefaults(): Promise<string[]> {
     agents: connect(AgentsServiceDefinition),
     auth: connect(AuthServiceDefinition),
     deployments: connect(DeploymentsServiceDefinition),
+    vaults: connect(VaultsServiceDefinition),
     files: connect(FilesServiceDefinition),
     sessions: connect(SessionsServiceDefinition),
   };

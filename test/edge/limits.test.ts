@@ -114,7 +114,6 @@ describe('rate limits in mode oidc', () => {
   it('apply per client address to requests with invalid credentials', async () => {
     const invented = { authorization: 'Bearer ahs_made-up' };
     const codes: string[] = [];
-    const startedAt = Date.now();
     // Entries that the client itself writes into the header must not change its identity.
     const send = async () => {
       const answer = await from(`198.51.100.${codes.length + 1}, 203.0.113.2`, invented);
@@ -133,9 +132,7 @@ describe('rate limits in mode oidc', () => {
     const cookie = alice.jar.header();
     expect((await from('203.0.113.2', { cookie })).code).toBe('OK');
     const refused = await refusal();
-    // A late Redis counter allows the local limit once more, and a request is refilled every six seconds.
-    const refilled = Math.ceil((Date.now() - startedAt) / 6_000);
-    expect(codes.filter((code) => code === 'UNAUTHENTICATED').length).toBeLessThanOrEqual(20 + 2 * refilled);
+    // A request is refilled every six seconds. The exact number is tested with a fake clock in rate-limiter.test.ts.
     expect(refused.headers.get('retry-after')).toMatch(/^[1-6]$/);
     expect(refused.headers.get('www-authenticate')).toBeNull();
   });

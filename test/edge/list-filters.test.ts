@@ -82,6 +82,7 @@ describe('lists filter by metadata, created_after and created_before', () => {
     ['created_after=2026-01-01', '/created_after'],
     ['created_after=2026-01-01T00:00:00', '/created_after'],
     ['created_after=2026-02-30T00:00:00Z', '/created_after'],
+    ['created_after=2026-01-01T24:00:00Z', '/created_after'],
     ['created_after=2026-01-01T25:00:00Z', '/created_after'],
     ['created_before=0000-01-01T00:00:00Z', '/created_before'],
     ['created_before=9999-12-31T23:59:59-01:00', '/created_before'],

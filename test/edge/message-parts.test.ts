@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
 import { rowsOn, runOn } from '../support/sql.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/wait.ts';
 import { base64, PNG, partsApi, sha256 } from './message-parts.ts';
 
 const image = { type: 'image', media_type: 'image/png' };
@@ -84,6 +85,18 @@ describe('POST /sessions/{session_id}/messages with images and files', () => {
     const other = await once(Buffer.concat([PNG, Buffer.from('other')]));
     expect(other.body.code).toBe('IDEMPOTENCY_KEY_CONFLICT');
     expect(await storedParts()).toBe(stored);
+  });
+
+  it('returns the same turn for a repeated Idempotency-Key after the file of the message was deleted', async () => {
+    const session = await parts.begin(echo);
+    await parts.putFile(session, 'once.txt', Buffer.from('once'));
+    const content = [{ type: 'file', path: 'once.txt' }];
+    const once = () =>
+      api.post(`/sessions/${session}/messages`, { content }, { 'Idempotency-Key': 'file-1' });
+    const first = await once();
+    await api.send('DELETE', `/sessions/${session}/files?path=once.txt`);
+    const second = await once();
+    expect([second.status, second.body.data]).toEqual([202, first.body.data]);
   });
 
   it('refuses a media type that the model does not accept, before it stores anything', async () => {
@@ -196,6 +209,45 @@ describe('POST /agents/{agent_id}/conversations with images and files', () => {
       files: [{ path: 'data/input.csv', upload_id: upload }],
     });
     expect(await parts.answer(session, 2)).toContain('1,2');
+  });
+
+  it('journals the upload of files once, before the first turn is queued', async () => {
+    const upload = await parts.upload(Buffer.from('1,2\n'), 'media_type=text/csv&name=input.csv');
+    const files = [
+      { path: 'data/a.csv', upload_id: upload },
+      { path: 'b.csv', upload_id: upload },
+    ];
+    for (const members of [{ message: 'Hello' }, {}]) {
+      const begun = await api.post(
+        `/agents/${echo}/conversations`,
+        { ...members, files },
+        { 'Idempotency-Key': `files-${'message' in members}` },
+      );
+      const session = String(begun.body.data.session_id);
+      expect(begun.body.data.last_seq).toBe('message' in members ? 5 : 2);
+      await parts.putFile(session, 'later.txt', Buffer.from('later'));
+      const events = await until('the later upload is journaled', async () => {
+        const { body } = await api.get(`/sessions/${session}/events?limit=100`);
+        const all = body.data as { type: string; data: { files?: { path: string }[] } }[];
+        return all.filter(({ type }) => type === 'files.uploaded').length > 1 && all;
+      });
+      const uploaded = events.filter(({ type }) => type === 'files.uploaded');
+      expect(uploaded.map(({ data }) => data.files?.map(({ path }) => path))).toEqual([
+        ['b.csv', 'data/a.csv'],
+        ['later.txt'],
+      ]);
+      const types = ['session.created', 'files.uploaded', 'user.message', 'turn.queued'];
+      expect(events.slice(0, 4).map(({ type }) => type)).toEqual(
+        'message' in members ? types : [...types.slice(0, 2), 'files.uploaded'],
+      );
+      if (!('message' in members)) continue;
+      const [turn] = (await api.get(`/sessions/${session}/turns`)).body.data as unknown as {
+        queued_seq: number;
+      }[];
+      expect(turn?.queued_seq).toBe(3);
+      expect(await parts.answer(session)).toBe('Hello');
+      expect(await parts.ask(session, 'Again')).toBe('Again');
+    }
   });
 
   it('sends an upload, also twice', async () => {

@@ -69,7 +69,7 @@ describe('the log of the edge at level info', () => {
 });
 
 describe('the log line of a request', () => {
-  const ids = {
+  const ids = () => ({
     request_id: 'req_1',
     trace_id: '0123456789abcdef0123456789abcdef',
     span_id: '0123456789abcdef',
@@ -77,7 +77,7 @@ describe('the log line of a request', () => {
     turn_id: undefined,
     assistant_id: undefined,
     deployment_id: undefined,
-  };
+  });
   const write = (status: number, code: string | undefined, cause?: unknown) =>
     createRequestLog(log)({ ids, method: 'GET', route: '/', status, code, cause, durationMs: 1 });
 

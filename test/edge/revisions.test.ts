@@ -54,6 +54,28 @@ const RESOURCES: Resource[] = [
     canBeDeleted: true,
   },
   {
+    name: 'vault',
+    create: async (api) => {
+      const { body } = await api.post('/admin/vaults', { name: unique() });
+      return `/admin/vaults/${body.data.vault_id}`;
+    },
+    change: 'PATCH',
+    bodyOf: (description) => ({ description }),
+    canBeDeleted: true,
+  },
+  {
+    name: 'credential',
+    create: async (api) => {
+      const { body } = await api.post('/admin/vaults', { name: unique() });
+      const path = `/admin/vaults/${body.data.vault_id}/credentials`;
+      const created = await api.post(path, { type: 'model_key', provider: 'anthropic', key: 'sk-1' });
+      return `${path}/${created.body.data.credential_id}`;
+    },
+    change: 'PATCH',
+    bodyOf: (label) => ({ label }),
+    canBeDeleted: true,
+  },
+  {
     name: 'access list',
     create: async (api) => `/agents/${await api.createAgent()}/access`,
     change: 'PUT',
@@ -233,6 +255,7 @@ describe('revisions', () => {
       ['POST', '/agents', { name: 'Echo', model: 'rehearsal/echo' }],
       ['POST', `/sessions/${session}/messages`, { content: 'Hi' }],
       ['POST', `/sessions/${session}/archive`],
+      ['POST', `/sessions/${session}/files/move`, { from: 'a', to: 'b' }],
       ['GET', '/agents'],
       ['GET', `/sessions/${session}/export`],
     ];

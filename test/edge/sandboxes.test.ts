@@ -4,11 +4,13 @@ import { openEdge } from '../../edge/server.ts';
 import { readSettings } from '../../lib/env.ts';
 import { refuse } from '../../lib/errors.ts';
 import { administratorOf } from '../../lib/grpc/caller.ts';
+import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { type Sandbox, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { createContext } from '../support/context.ts';
 import { fakeService } from '../support/fake-service.ts';
@@ -83,6 +85,7 @@ describe('/admin/sandboxes', () => {
       agents: fakeService(AgentsServiceDefinition, {}, 'edge', context),
       files: fakeService(FilesServiceDefinition, {}, 'edge', context),
       deployments: fakeService(DeploymentsServiceDefinition, {}, 'edge', context),
+      vaults: fakeService(VaultsServiceDefinition, {}, 'edge', context),
     };
     const edge = await openEdge(
       {
@@ -92,6 +95,7 @@ describe('/admin/sandboxes', () => {
         metrics,
         tracer,
         clients,
+        sealer: createPeerSealer('edge', context.serviceSecret),
         readiness: async () => [],
         backends: [],
         configuration: [],

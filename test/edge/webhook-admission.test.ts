@@ -136,6 +136,28 @@ describe('webhook requests of an overloaded process', () => {
     expect(await response.text()).toBe('refused');
   });
 
+  it.each([
+    ['in absolute form', `http://a${TRIGGER}`],
+    ['in absolute form with another case and port', `HTTPS://a:1${TRIGGER}?x=1`],
+    ['percent-encoded', '/api/v1/deployments/dep_1/%74rigger'],
+    ['with a fragment', `${TRIGGER}#x`],
+  ])('are refused with a target %s', async (_, target) => {
+    const { socket, send } = openRaw(url);
+    send(`POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx`);
+    await until('the request is refused', async () => (await refusals()) === 1);
+    expect(passedOn).toEqual([]);
+    socket.destroy();
+  });
+
+  it('are other requests when the target is malformed', async () => {
+    for (const target of ['http://a/%zz/trigger', '/api/v1/deployments/dep_1/%ff', `/x?http://a${TRIGGER}`]) {
+      const { socket, send, rest } = openRaw(url);
+      send(`POST ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx`);
+      expect(parseResponse(await rest()).text, target).toBe('admitted');
+      socket.destroy();
+    }
+  });
+
   it('leave other requests alone', async () => {
     expect(await (await fetch(`${url}/readyz`)).text()).toBe('admitted');
     expect(await (await fetch(url + TRIGGER)).text()).toBe('admitted');

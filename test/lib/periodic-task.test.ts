@@ -28,8 +28,15 @@ function start() {
       return runs > before;
     });
   };
-  return { clock, failures, task, runNext, runs: () => runs };
+  const setWork = (work: () => Promise<void>) => {
+    next = work;
+  };
+  return { clock, failures, task, runNext, setWork, runs: () => runs };
 }
+
+const fail = (error: unknown) => {
+  throw error;
+};
 
 describe('startPeriodicTask', () => {
   it('reports each outage once', async () => {
@@ -57,5 +64,36 @@ describe('startPeriodicTask', () => {
     clock.advance(10 * EVERY_MS);
     expect(runs()).toBe(1);
     expect(failures).toEqual([]);
+  });
+
+  it('waits a time of its own before the first run', async () => {
+    const clock = createFakeClock();
+    let runs = 0;
+    const work = async () => void runs++;
+    const task = startPeriodicTask({ clock, everyMs: EVERY_MS, firstAfterMs: 10, work, onFailure: fail });
+    clock.advance(9);
+    expect(runs).toBe(0);
+    clock.advance(1);
+    expect(runs).toBe(1);
+    await task.stop();
+  });
+
+  it('starts a requested run at once, and one more for all requests during a run', async () => {
+    const { clock, task, runs, setWork } = start();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setWork(() => promise);
+    task.request();
+    for (let request = 0; request < 3; request++) task.request();
+    expect(runs()).toBe(1);
+    setWork(async () => {});
+    resolve();
+    await until('the requested run has ended', () => clock.pending === 1 && runs() === 2);
+    clock.advance(EVERY_MS - 1);
+    expect(runs()).toBe(2);
+    clock.advance(1);
+    expect(runs()).toBe(3);
+    await task.stop();
+    task.request();
+    expect(runs()).toBe(3);
   });
 });

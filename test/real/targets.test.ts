@@ -12,7 +12,7 @@ import { startWebhookSenders } from '../support/webhook-senders.ts';
 const RUNNERS = `select count(distinct runner_id) from sessions.turns where status = 'in_progress'`;
 
 /** Without files, the edge is degraded. */
-const REQUIRED = SERVICES.filter((name) => name !== 'files');
+const REQUIRED = SERVICES.filter((name) => name !== 'files' && name !== 'vaults');
 
 interface Check {
   name: string;
@@ -74,7 +74,7 @@ describe('one process per target', () => {
   it('streams events of other processes to followers at once through hints', streamSlowTurn);
 
   it('lists the services that the edge calls in its readiness report', async () => {
-    const names = ['hints', 'agents', 'auth', 'sessions', 'files', 'deployments'];
+    const names = ['hints', 'agents', 'auth', 'sessions', 'files', 'deployments', 'vaults'];
     const expected = Object.fromEntries(names.map((name) => [name, 'ok']));
     await expect.poll(checksOf, { timeout: 20_000 }).toEqual(expected);
   });

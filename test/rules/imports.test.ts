@@ -53,6 +53,9 @@ const VIOLATIONS: Record<string, [file: string, imports: string, keyword?: 'impo
   'runner-sandbox-pool-imports-only-lower-components': [
     ['services/runner/sandbox-pool/command.ts', '../tools/bash.ts'],
   ],
+  'runner-credentials-imports-only-lower-components': [
+    ['services/runner/credentials/lent.ts', '../sandbox-pool/pool.ts'],
+  ],
   'runner-workspace-imports-only-lower-components': [
     ['services/runner/workspace/copy.ts', '../sandbox-pool/pool.ts'],
     ['services/runner/workspace/pause.ts', '../queue/claim.ts'],
@@ -64,6 +67,9 @@ const VIOLATIONS: Record<string, [file: string, imports: string, keyword?: 'impo
   ],
   'runner-sandbox-imports-only-lower-components': [
     ['services/runner/sandbox/open.ts', '../sandbox-providers/provider.ts'],
+  ],
+  'runner-network-imports-only-lower-components': [
+    ['services/runner/network/intercept/proxy.ts', '../../loop/turn.ts'],
   ],
   'runner-kernel-imports-only-lower-components': [
     ['services/runner/kernel/cgroup.ts', '../sandbox-providers/provider.ts'],
@@ -116,10 +122,26 @@ const VIOLATIONS: Record<string, [file: string, imports: string, keyword?: 'impo
     ['services/alpha/channel.ts', '@grpc/grpc-js'],
   ],
   'only-lib-telemetry-imports-opentelemetry': [['services/alpha/spans.ts', '@opentelemetry/api']],
+  'only-lib-outbound-imports-undici': [
+    ['services/alpha/remote.ts', 'undici'],
+    ['edge/remote.ts', 'undici'],
+  ],
+  'only-the-interceptor-imports-x509': [
+    ['services/runner/kernel/network/proxy.ts', '@peculiar/x509'],
+    ['services/alpha/reflect.ts', 'reflect-metadata'],
+  ],
+  'only-lib-mcp-imports-the-mcp-client': [
+    ['services/runner/tools/mcp.ts', '@modelcontextprotocol/client'],
+    ['lib/mcp-catalogue/client.ts', '@modelcontextprotocol/client'],
+  ],
   'only-lib-metrics-imports-prometheus': [['edge/metrics.ts', 'prom-client']],
   'model-providers-are-loaded-on-demand': [['services/runner/models/eager.ts', '@ai-sdk/openai', 'import']],
   'trace-export-is-loaded-on-demand': [['services/alpha/eager.ts', '../../lib/telemetry/otlp.ts', 'import']],
   'only-the-simulated-shell-imports-just-bash': [['services/runner/tools/shell.ts', 'just-bash']],
+  'only-vaults-oauth-imports-oauth4webapi': [
+    ['services/auth/oauth.ts', 'oauth4webapi'],
+    ['services/vaults/tokens.ts', 'oauth4webapi'],
+  ],
   'only-auth-imports-identity-libraries': [
     ['edge/logins.ts', 'openid-client'],
     ['services/alpha/tokens.ts', 'jose'],
@@ -144,6 +166,9 @@ const ALLOWED: Record<string, string[]> = {
   'lib/telemetry/recorded-span.ts': ['@opentelemetry/api'],
   'lib/telemetry/open.ts': ['./otlp.ts'],
   'lib/metrics.ts': ['prom-client'],
+  'lib/outbound/client.ts': ['undici'],
+  'lib/mcp/client.ts': ['@modelcontextprotocol/client'],
+  'services/vaults/oauth/discovery.ts': ['oauth4webapi'],
   'services/alpha/config.ts': ['../../lib/env.ts'],
   'services/alpha/domain.ts': ['../../lib/errors.ts', '../../lib/ids.ts', '../../lib/events.ts'],
   'services/alpha/store.ts': [
@@ -216,6 +241,11 @@ const PACKAGES = [
   '@grpc/grpc-js',
   '@opentelemetry/api',
   'prom-client',
+  'undici',
+  '@modelcontextprotocol/client',
+  '@peculiar/x509',
+  'reflect-metadata',
+  'oauth4webapi',
   'openid-client',
   'jose',
   'ai',

@@ -47,6 +47,8 @@ export function createApi(origin: string, credentials: Record<string, string> = 
     credentials,
     send,
     get: (path: string) => send('GET', path),
+    /** The items of a page. Tests name the members that they read. */
+    list: async <Item>(path: string): Promise<Item[]> => (await send('GET', path)).body.data as Item[],
     post: (path: string, body: unknown = {}, headers?: Record<string, string>) =>
       send('POST', path, body, headers),
     async createAgent(members: object = {}): Promise<string> {

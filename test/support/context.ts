@@ -37,9 +37,14 @@ export function createContext(databaseUrl: string, overrides: Partial<ServiceCon
 }
 
 export type TransportName = 'in process' | 'call streams' | 'gRPC';
-/** Lane 2 runs the contract suites over plain gRPC, like a client that does not know call streams. */
-export const TRANSPORTS: TransportName[] =
-  process.env.SERVICE_TEST_TRANSPORT === 'gRPC' ? ['gRPC'] : ['in process', 'call streams'];
+const isOnGrpc = process.env.SERVICE_TEST_TRANSPORT === 'gRPC';
+/**
+ * The transport of the contract suites of services: that between processes. The tests of the edge and the end-to-end tests call
+ * the services in process. Lane 2 uses plain gRPC, like a client that does not know call streams.
+ */
+export const TRANSPORTS: TransportName[] = [isOnGrpc ? 'gRPC' : 'call streams'];
+/** The transports of the contract suites of calls. */
+export const ALL_TRANSPORTS: TransportName[] = isOnGrpc ? ['gRPC'] : ['in process', 'call streams'];
 
 /** Connects clients to an endpoint over the transport under test. `as('edge')` returns a client that calls as the edge. */
 export async function connect<C extends Contract>(
@@ -47,6 +52,8 @@ export async function connect<C extends Contract>(
   endpoint: Endpoint,
   transport: TransportName,
   context: ServiceContext,
+  /** Returns the port through which clients call a server over a network. */
+  callThrough: (port: number) => number | Promise<number> = (port) => port,
 ): Promise<{ as(self: string, secret?: string): Client<C> } & AsyncDisposable> {
   const shared = { contract, clock: context.clock };
   if (transport === 'in process') {
@@ -57,7 +64,7 @@ export async function connect<C extends Contract>(
     };
   }
   const server = await serveGrpc('127.0.0.1:0', [endpoint]);
-  const address = `127.0.0.1:${server.port}`;
+  const address = `127.0.0.1:${await callThrough(server.port)}`;
   const { connected, close } =
     transport === 'gRPC' ? openNative(address, contract, context) : openStreams(address, contract, context);
   return {

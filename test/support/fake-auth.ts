@@ -5,13 +5,18 @@ import type { ListDisabledUsersRequest, RecordActsRequest } from '../../proto/ge
 export class FakeAuth {
   /** `<user id> <action> <target id>` of each recorded act, oldest first. */
   readonly acts: string[] = [];
+  /** The data of all recorded acts, oldest first. */
+  readonly data: unknown[] = [];
   readonly disabledUserIds = new Set<string>();
   /** RecordActs fails. */
   failsToRecord = false;
 
   readonly recordActs = async ({ acts }: RecordActsRequest, { caller }: CallOptions = {}) => {
     if (this.failsToRecord) throw new Error('recording acts fails');
-    for (const { action, targetId } of acts) this.acts.push(`${caller?.userId} ${action} ${targetId}`);
+    for (const { action, targetId, dataJson } of acts) {
+      this.acts.push(`${caller?.userId} ${action} ${targetId}`);
+      this.data.push(JSON.parse(dataJson || '{}'));
+    }
     return {};
   };
 

@@ -56,13 +56,20 @@ interface FleetPlan {
   programs: Map<string, PlannedProgram>;
 }
 
+interface FleetOptions {
+  ownPostgres?: boolean;
+  hasSecondInstances?: boolean;
+  /** Returns the port to which other programs send the calls of a service that listens on `port`. */
+  callThrough?: (service: string, port: number) => Promise<number>;
+}
+
 /**
  * Starts all programs of the shape on a new database and waits until they are ready. With `ownPostgres` they also
  * have a PostgreSQL server of their own. With `hasSecondInstances`, each service also runs as `<target> 2`.
  */
 export async function startFleet(
   settings: Record<string, string> = {},
-  { ownPostgres = false, hasSecondInstances = false } = {},
+  { ownPostgres = false, hasSecondInstances = false, callThrough }: FleetOptions = {},
 ): Promise<Fleet> {
   await using opened = new AsyncDisposableStack();
   const postgres = ownPostgres ? opened.use(await startTestPostgres()) : undefined;
@@ -77,6 +84,7 @@ export async function startFleet(
     ...settings,
   };
   const plan = await fleetPlanOf(shared, hasSecondInstances);
+  if (callThrough) await redirectCalls(plan, callThrough);
   const running = new Map<string, Program & { ended?: true }>();
   const api = createApi(plan.origin);
 
@@ -179,6 +187,17 @@ async function fleetPlanOf(shared: Record<string, string>, hasSecondInstances: b
     if (changed) programs.set(`${target} 2`, { ...program, env: { ...program.env, ...changed } });
   }
   return { origin, programs };
+}
+
+async function redirectCalls(
+  { programs }: FleetPlan,
+  callThrough: NonNullable<FleetOptions['callThrough']>,
+): Promise<void> {
+  for (const service of SERVICES) {
+    const port = Number(programs.get(service)?.env.SERVICE_GRPC_LISTEN?.split(':')[1]);
+    const address = `127.0.0.1:${await callThrough(service, port)}`;
+    for (const { env } of programs.values()) env[`SERVICE_${service.toUpperCase()}_ADDRESS`] = address;
+  }
 }
 
 async function accepts(port: number): Promise<boolean> {

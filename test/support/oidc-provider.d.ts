@@ -1,10 +1,11 @@
-/** Types for the parts of oidc-provider that test/support/identity-provider.ts uses. The package has no types. */
+/** Types for the parts of oidc-provider that test/support uses. The package has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
   export interface Interaction {
     uid: string;
     params: Record<string, unknown>;
+    prompt: { name: string };
   }
 
   interface Saved {
@@ -27,9 +28,13 @@ declare module 'oidc-provider' {
     on(event: string, listener: (...about: never[]) => void): this;
     readonly Grant: typeof Grant;
     readonly Client: { find(id: string): Promise<object | undefined> };
-    readonly AccessToken: new (
-      properties: object,
-    ) => Saved & { resourceServer?: object };
+    readonly AccessToken: {
+      new (properties: object): Saved & { resourceServer?: object };
+      find(value: string): Promise<{ isExpired: boolean } | undefined>;
+    };
+    readonly ClientCredentials: {
+      find(value: string): Promise<{ isExpired: boolean } | undefined>;
+    };
     readonly ResourceServer: new (
       identifier: string,
       info: object,

@@ -16,10 +16,10 @@ export interface RowLevelSecurityFixture extends AsyncDisposable {
   /** The database handle as the service opens it. */
   db: Database;
   logins: DatabaseLogins;
-  /** All rows of a table that a user can read; `undefined` without permission on the table. */
-  rowsVisibleTo(table: string, userId: string): Promise<object[] | undefined>;
+  /** All rows of a table that a user can read; `undefined` without permission on the table or one of the columns. */
+  rowsVisibleTo(table: string, userId: string, columns?: string): Promise<object[] | undefined>;
   /** The same for a connection without a user. */
-  rowsVisibleWithoutUser(table: string): Promise<object[] | undefined>;
+  rowsVisibleWithoutUser(table: string, columns?: string): Promise<object[] | undefined>;
   /** Tables without forced row-level security. */
   tablesWithoutPolicies(): Promise<string[]>;
   /** Tables that the viewer role may read. */
@@ -48,9 +48,9 @@ export async function openRowLevelSecurity(schema: string): Promise<RowLevelSecu
        order by relname`,
     ).then((rows) => rows.map(({ name }) => name));
 
-  async function all(address: string, table: string): Promise<object[] | undefined> {
+  async function all(address: string, table: string, columns = '*'): Promise<object[] | undefined> {
     try {
-      return await rowsOn(address, `select * from ${schema}.${table}`);
+      return await rowsOn(address, `select ${columns} from ${schema}.${table}`);
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('permission denied')) return undefined;
       throw error;
@@ -61,12 +61,12 @@ export async function openRowLevelSecurity(schema: string): Promise<RowLevelSecu
     url,
     db,
     logins,
-    rowsVisibleTo(table, userId) {
+    rowsVisibleTo(table, userId, columns) {
       const address = new URL(logins.viewer);
       address.searchParams.set('options', `-c ahs.viewer=${userId} -c ahs.names={${userId}}`);
-      return all(address.href, table);
+      return all(address.href, table, columns);
     },
-    rowsVisibleWithoutUser: (table) => all(logins.viewer, table),
+    rowsVisibleWithoutUser: (table, columns) => all(logins.viewer, table, columns),
     tablesWithoutPolicies: () => tables('not (relrowsecurity and relforcerowsecurity)'),
     readableTables: () => tables(`has_any_column_privilege('ahs_${schema}_viewer', oid, 'select')`),
     async [Symbol.asyncDispose]() {

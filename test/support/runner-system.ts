@@ -8,6 +8,7 @@ import type { Permission, ToolEffect } from '../../lib/tools.ts';
 import { AgentsServiceDefinition, type Tool as AgentTool } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { type Approval, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { openRunner } from '../../services/runner/service.ts';
 import type { Tool } from '../../services/runner/tools/tool.ts';
 import { openSessions } from '../../services/sessions/service.ts';
@@ -31,6 +32,8 @@ export interface RunnerSystem extends AsyncDisposable {
   databaseUrl: string;
   clock: FakeClock;
   edge: Client<SessionsServiceDefinition>;
+  /** A client of `sessions` for another service. */
+  clientOf(self: string): Client<SessionsServiceDefinition>;
   /** The runs of the tool, in order. */
   toolRuns: ToolRun[];
   /** Blocks the tool. Returns the function that unblocks it. */
@@ -61,7 +64,10 @@ export const USER = { userId: 'usr_00000000000000000000000001', roles: ['adminis
 const PAGE = { limit: 100, cursor: '' };
 export const TTL_SECONDS = 600;
 
-export async function openRunnerSystem(effect: ToolEffect = 'once'): Promise<RunnerSystem> {
+export async function openRunnerSystem(
+  effect: ToolEffect = 'once',
+  moreTools: readonly Tool[] = [],
+): Promise<RunnerSystem> {
   await using opened = new AsyncDisposableStack();
   const database = opened.use(await createDatabase());
   const clock = createFakeClock();
@@ -125,14 +131,16 @@ export async function openRunnerSystem(effect: ToolEffect = 'once'): Promise<Run
         toolTimeoutSeconds: 600,
         maxSandboxes: 1,
         drainMs: 0,
+        mcpMaxTools: 256,
         ...NO_KEYS,
       },
       {
         sessions: clientOf('runner'),
         agents: agentsOf('runner'),
         files: fakeService(FilesServiceDefinition, {}, 'runner', context),
+        vaults: fakeService(VaultsServiceDefinition, {}, 'runner', context),
       },
-      { tools: [count as Tool] },
+      { tools: [count as Tool, ...moreTools] },
     );
   }
 
@@ -157,6 +165,7 @@ export async function openRunnerSystem(effect: ToolEffect = 'once'): Promise<Run
     databaseUrl: database.url,
     clock,
     toolRuns,
+    clientOf,
     get edge() {
       return edge();
     },

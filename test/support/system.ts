@@ -7,6 +7,7 @@ import { ModuleManager } from '../../lib/modules.ts';
 import { openInfrastructure } from '../../services/bootstrap/infrastructure.ts';
 import { openModules } from '../../services/bootstrap/open.ts';
 import { readProcessConfig } from '../../services/bootstrap/process-config.ts';
+import type { Tool } from '../../services/runner/tools/tool.ts';
 import { bucketSettings } from './bucket.ts';
 import { createDatabase } from './database.ts';
 import { startFleet } from './fleet.ts';
@@ -36,7 +37,11 @@ export async function startSystem(settings: Record<string, string> = {}): Promis
   return { ...fleet, url: fleet.api.origin };
 }
 
-async function startInProcess(settings: Record<string, string>): Promise<System> {
+/** Starts target all in this process. The runner has `tools` in addition to the built-in ones. */
+export async function startInProcess(
+  settings: Record<string, string>,
+  tools: readonly Tool[] = [],
+): Promise<System> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await createDatabase());
   const redis = realLane ? stack.use(await startRedis()) : undefined;
@@ -58,7 +63,7 @@ async function startInProcess(settings: Record<string, string>): Promise<System>
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   stack.defer(() => modules.stop());
   const infrastructure = await openInfrastructure(config, modules, log, directory);
-  const url = await openModules(config, modules, infrastructure);
+  const url = await openModules(config, modules, infrastructure, { tools });
   if (!url) throw new Error('the system has no edge');
   return { url, databaseUrl: database.url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

@@ -1,7 +1,7 @@
 import { freePort } from './port.ts';
 
 /** The services that other services call. */
-export const SERVICES = ['auth', 'agents', 'sessions', 'files', 'deployments'] as const;
+export const SERVICES = ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'] as const;
 /** Targets that run as processes of their own. */
 export const TARGETS = [...SERVICES, 'runner', 'edge'] as const;
 export type TargetName = (typeof TARGETS)[number];

@@ -5,11 +5,13 @@ import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { agentDraftOf } from '../../parts/editor/agent-draft.ts';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { useEditor } from '../../parts/editor/use-editor.ts';
+import { ExtensionsTab } from '../../parts/extensions/extensions-tab.tsx';
 import { TextLink } from '../../parts/navigation/links.tsx';
+import { ResourceLead } from '../../parts/resources/resource-lead.tsx';
 import { ResourcePage } from '../../parts/resources/resource-page.tsx';
 import { StartConversation } from '../../parts/sessions/start-conversation.tsx';
+import { VaultsTab } from '../../parts/vaults/vaults-tab.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AccessTab } from './access.tsx';
@@ -25,6 +27,8 @@ const TABS: readonly { value: AgentTab; text: string; managers?: true }[] = [
   { value: 'settings', text: 'Settings' },
   { value: 'versions', text: 'Versions' },
   { value: 'access', text: 'Access', managers: true },
+  { value: 'extensions', text: 'Extensions' },
+  { value: 'vaults', text: 'Vaults', managers: true },
   { value: 'sessions', text: 'Sessions' },
   { value: 'triggers', text: 'Triggers', managers: true },
 ];
@@ -52,18 +56,10 @@ function AgentContent({ agent }: { agent: Agent }) {
       title={agent.name}
       above={<TextLink to="/agents">Agents</TextLink>}
       lead={
-        <>
-          {agent.description && (
-            <p dir="auto" className="wrap-anywhere">
-              {agent.description}
-            </p>
-          )}
-          <div className="mt-1 flex flex-wrap items-center gap-2">
-            {agent.enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
-            <span>Version {agent.version}</span>
-            <Copyable text={agentId} label="Copy agent ID" />
-          </div>
-        </>
+        <ResourceLead noun="agent" id={agentId} description={agent.description}>
+          {agent.enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
+          <span>Version {agent.version}</span>
+        </ResourceLead>
       }
       actions={
         <>
@@ -88,6 +84,8 @@ function AgentContent({ agent }: { agent: Agent }) {
           {tab === 'settings' && <SettingsTab agent={agent} editing={editing} />}
           {tab === 'versions' && <AgentVersionsTab agent={agent} />}
           {tab === 'access' && <AccessTab agent={agent} />}
+          {tab === 'extensions' && <ExtensionsTab target={{ agentId }} isReadOnly={!isManager} />}
+          {tab === 'vaults' && <VaultsTab target={{ agentId }} path={`/admin/agents/${agentId}/vaults`} />}
           {tab === 'sessions' && <AgentSessionsTab agent={agent} />}
           {tab === 'triggers' && <AgentTriggersTab agent={agent} />}
         </div>

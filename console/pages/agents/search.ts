@@ -1,6 +1,14 @@
 import { choiceParam, positiveIntegerParam, type RawSearch } from '../../parts/navigation/search-params.ts';
 
-export const AGENT_TABS = ['settings', 'versions', 'access', 'sessions', 'triggers'] as const;
+export const AGENT_TABS = [
+  'settings',
+  'versions',
+  'access',
+  'extensions',
+  'vaults',
+  'sessions',
+  'triggers',
+] as const;
 export type AgentTab = (typeof AGENT_TABS)[number];
 
 /** Query parameters of the agent page; `from` and `to` are the compared versions. */

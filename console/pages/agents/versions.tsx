@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
 import { runtimeFields } from '../../parts/editor/displayed-fields.ts';
+import { FieldComparison } from '../../parts/editor/field-comparison.tsx';
 import { VersionHistory } from '../../parts/editor/version-history.tsx';
 
 const route = getRouteApi('/agents/$agentId');
@@ -18,7 +19,10 @@ export function AgentVersionsTab({ agent: { agent_id: id } }: { agent: Agent }) 
       from={from}
       to={to}
       onChange={(pair) => void navigate({ search: { tab: 'versions', ...pair }, replace: true })}
-      shown={runtimeFields}
-    />
+    >
+      {(after, before) => (
+        <FieldComparison before={before && runtimeFields(before)} after={runtimeFields(after)} />
+      )}
+    </VersionHistory>
   );
 }

@@ -9,12 +9,14 @@ import { FieldList } from '../../parts/editor/field-list.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
 import { useEditor } from '../../parts/editor/use-editor.ts';
+import { ExtensionsTab } from '../../parts/extensions/extensions-tab.tsx';
 import { ButtonLink, TextLink } from '../../parts/navigation/links.tsx';
+import { ResourceLead } from '../../parts/resources/resource-lead.tsx';
 import { ResourcePage } from '../../parts/resources/resource-page.tsx';
 import { StartConversation } from '../../parts/sessions/start-conversation.tsx';
 import { useViewer } from '../../parts/users/viewer.ts';
+import { VaultsTab } from '../../parts/vaults/vaults-tab.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { DeleteAssistant } from './delete.tsx';
@@ -23,7 +25,7 @@ import { WorkspaceFiles } from './workspace.tsx';
 
 const route = getRouteApi('/assistants/$assistantId');
 
-const TEXTS = { settings: 'Settings', files: 'Files' };
+const TEXTS = { settings: 'Settings', files: 'Files', extensions: 'Extensions', vaults: 'Vaults' };
 const TABS = ASSISTANT_TABS.map((value) => ({ value, text: TEXTS[value] }));
 
 export function AssistantPage() {
@@ -42,9 +44,11 @@ export function AssistantPage() {
 
 function AssistantContent({ assistant }: { assistant: Assistant }) {
   const { assistant_id: assistantId, name, description, enabled } = assistant;
-  const { tab = 'settings', path: file } = route.useSearch();
+  const { tab: requested, path: file } = route.useSearch();
   const navigate = route.useNavigate();
-  const { user } = useViewer();
+  const { user, isAdministrator } = useViewer();
+  const tabs = TABS.filter(({ value }) => isAdministrator || value !== 'vaults');
+  const tab = tabs.find(({ value }) => value === requested)?.value ?? 'settings';
   // Administrators can view the assistants of other users.
   const isMine = assistant.created_by === user?.user_id;
   const editing = useEditor(assistant, agentDraftOf);
@@ -54,17 +58,9 @@ function AssistantContent({ assistant }: { assistant: Assistant }) {
       title={name}
       above={<TextLink to="/assistants">Assistants</TextLink>}
       lead={
-        <>
-          {description && (
-            <p dir="auto" className="wrap-anywhere">
-              {description}
-            </p>
-          )}
-          <div className="mt-1 flex flex-wrap items-center gap-2">
-            {enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
-            <Copyable text={assistantId} label="Copy assistant ID" />
-          </div>
-        </>
+        <ResourceLead noun="assistant" id={assistantId} description={description}>
+          {enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
+        </ResourceLead>
       }
       actions={
         <>
@@ -89,11 +85,15 @@ function AssistantContent({ assistant }: { assistant: Assistant }) {
       <Tabs
         label="Assistant sections"
         value={tab}
-        tabs={TABS}
+        tabs={tabs}
         onChange={(chosen) => void navigate({ search: chosen === 'settings' ? {} : { tab: chosen } })}
       >
         <div className="pt-4">
-          {tab === 'files' ? (
+          {tab === 'extensions' ? (
+            <ExtensionsTab target={{ assistantId }} isReadOnly={!isMine} />
+          ) : tab === 'vaults' ? (
+            <VaultsTab target={{ assistantId }} path={`/admin/assistants/${assistantId}/vaults`} />
+          ) : tab === 'files' ? (
             <WorkspaceFiles
               assistantId={assistantId}
               readOnly={!isMine}

@@ -1,6 +1,6 @@
 import { choiceParam, type RawSearch, textParam } from '../../parts/navigation/search-params.ts';
 
-export const ASSISTANT_TABS = ['settings', 'files'] as const;
+export const ASSISTANT_TABS = ['settings', 'files', 'extensions', 'vaults'] as const;
 
 /** Query parameters of the assistant page. */
 export interface AssistantSearch {

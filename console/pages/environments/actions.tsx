@@ -1,10 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Power, PowerOff } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
-import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { ToggleResource } from '../../parts/actions/toggle-resource.tsx';
 import { DeleteResource } from '../../parts/editor/delete-resource.tsx';
-import { Button } from '../../ui/button.tsx';
 
 interface EnvironmentProps {
   environment: Environment;
@@ -18,29 +16,18 @@ const CONSEQUENCES = {
 };
 
 export function ToggleEnvironment({ environment }: EnvironmentProps) {
-  const { environment_id: id, name, revision, enabled } = environment;
+  const { environment_id: id, name, revision } = environment;
   const queries = useQueryClient();
-  const verb = enabled ? 'disable' : 'enable';
-  const word = enabled ? 'Disable' : 'Enable';
-  const change = { enabled: !enabled };
   return (
-    <ActionButton
-      button={
-        <Button>
-          {enabled ? <PowerOff aria-hidden /> : <Power aria-hidden />}
-          {word}
-        </Button>
-      }
-      title={`${word} ${name}?`}
-      action={`${word} environment`}
-      isMild={!enabled}
-      run={() => environments.update(id, revision, change)}
-      curl={{ method: 'PATCH', path: `/admin/environments/${id}`, revision, body: change }}
-      done={`The environment was ${verb}d.`}
+    <ToggleResource
+      noun="environment"
+      name={name}
+      resource={environment}
+      path={`/admin/environments/${id}`}
+      run={(change) => environments.update(id, revision, change)}
       onDone={() => void queries.invalidateQueries({ queryKey: ['environments'] })}
-    >
-      <p>{CONSEQUENCES[verb]}</p>
-    </ActionButton>
+      consequences={CONSEQUENCES}
+    />
   );
 }
 

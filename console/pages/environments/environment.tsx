@@ -6,9 +6,9 @@ import { EditForm } from '../../parts/editor/edit-form.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { useEditor } from '../../parts/editor/use-editor.ts';
 import { TextLink } from '../../parts/navigation/links.tsx';
+import { ResourceLead } from '../../parts/resources/resource-lead.tsx';
 import { ResourcePage } from '../../parts/resources/resource-page.tsx';
 import { AdministratorsOnly } from '../../parts/users/administrators-only.tsx';
-import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { DeleteEnvironment, ToggleEnvironment } from './actions.tsx';
@@ -52,11 +52,10 @@ function EnvironmentContent({ environment }: { environment: Environment }) {
       title={name}
       above={<TextLink to="/environments">Environments</TextLink>}
       lead={
-        <div className="mt-1 flex flex-wrap items-center gap-2">
+        <ResourceLead noun="environment" id={environmentId}>
           <EnvironmentState environment={environment} />
           <span>Version {version}</span>
-          <Copyable text={environmentId} label="Copy environment ID" />
-        </div>
+        </ResourceLead>
       }
       actions={
         <>

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
+import { FieldComparison } from '../../parts/editor/field-comparison.tsx';
 import { VersionHistory } from '../../parts/editor/version-history.tsx';
 import { environmentFields } from './labels.ts';
 
@@ -22,7 +23,10 @@ export function EnvironmentVersionsTab({
       from={from}
       to={to}
       onChange={(pair) => void navigate({ search: { tab: 'versions', ...pair }, replace: true })}
-      shown={environmentFields}
-    />
+    >
+      {(after, before) => (
+        <FieldComparison before={before && environmentFields(before)} after={environmentFields(after)} />
+      )}
+    </VersionHistory>
   );
 }

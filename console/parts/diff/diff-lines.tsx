@@ -1,13 +1,16 @@
 import { classes } from '../../ui/classes.ts';
+import { VisibleText } from '../text/visible-text.tsx';
 import type { DiffLine } from './lines.ts';
 
 export interface DiffLinesProps {
   /** Lines, and numbers of unchanged lines that are left out. */
   rows: readonly (DiffLine | number)[];
+  /** Shows invisible characters as marks, for a text that an administrator reviews. */
+  marksInvisible?: boolean;
 }
 
 /** The lines of a diff. Long lines wrap. */
-export function DiffLines({ rows }: DiffLinesProps) {
+export function DiffLines({ rows, marksInvisible = false }: DiffLinesProps) {
   return (
     <div className="overflow-hidden rounded-lg border border-line bg-surface py-1 font-mono text-[12.5px] leading-relaxed">
       {rows.map((row, index) =>
@@ -18,7 +21,7 @@ export function DiffLines({ rows }: DiffLinesProps) {
           </p>
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified by their position
-          <DiffRow key={index} {...row} />
+          <DiffRow key={index} {...row} marksInvisible={marksInvisible} />
         ),
       )}
     </div>
@@ -30,7 +33,7 @@ const PREFIXES = { same: '', removed: 'Removed: ', added: 'Added: ' } as const;
 const TONES = { same: '', removed: 'bg-bad-soft', added: 'bg-good-soft' } as const;
 const TAGS = { same: 'span', removed: 'del', added: 'ins' } as const;
 
-function DiffRow({ kind, text }: DiffLine) {
+function DiffRow({ kind, text, marksInvisible }: DiffLine & { marksInvisible: boolean }) {
   const Tag = TAGS[kind];
   return (
     <div className={classes('flex gap-2 px-3', TONES[kind])}>
@@ -39,7 +42,7 @@ function DiffRow({ kind, text }: DiffLine) {
       </span>
       <Tag className="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap no-underline" dir="auto">
         <span className="sr-only">{PREFIXES[kind]}</span>
-        {text === '' ? ' ' : text}
+        {text === '' ? ' ' : marksInvisible ? <VisibleText text={text} /> : text}
       </Tag>
     </div>
   );

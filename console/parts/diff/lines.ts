@@ -9,8 +9,11 @@ const MAX_COMPARISONS = 4_000_000;
 
 /** Returns a line diff that keeps as many lines as possible. */
 export function diffLines(before: string, after: string): DiffLine[] {
-  const a = linesOf(before);
-  const b = linesOf(after);
+  return diffParts(linesOf(before), linesOf(after));
+}
+
+/** Returns a diff of two texts that are divided into lines or words. */
+export function diffParts(a: string[], b: string[]): DiffLine[] {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;

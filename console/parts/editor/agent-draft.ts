@@ -1,11 +1,12 @@
-import type { Assistant, Budget, ClientTool, Tool } from '../../gen/index.ts';
-import { readObject, readTexts, writeObject } from './json.ts';
+import type { Assistant, Budget, OverridableFields, Tool } from '../../gen/index.ts';
+import { type ClientToolDraft, clientToolDrafts, isClientTool, readClientTools } from './client-tools.ts';
+import { readObject, readSchema, readTexts, writeObject } from './json.ts';
 import { type FieldProblems, wholeNumber } from './problems.ts';
 
-/** The editable fields of an agent or an assistant. `output_schema` and `overridable` are set over the API. */
+/** The editable fields of an agent or an assistant. */
 export type AgentSettings = Omit<
   Assistant,
-  'assistant_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at' | 'output_schema' | 'overridable'
+  'assistant_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at'
 >;
 
 export type ToolPermission = NonNullable<Tool['permission']>;
@@ -21,11 +22,13 @@ export interface AgentDraft {
   environmentId: string;
   /** Tools that are not listed use their default permission. */
   tools: Record<string, ToolPermission>;
-  /** Not editable: kept as they are. */
-  clientTools: readonly ClientTool[];
+  clientTools: readonly ClientToolDraft[];
   maxSteps: string;
   maxTokens: string;
   maxTurnSeconds: string;
+  /** JSON text; empty for an answer in text. */
+  outputSchema: string;
+  overridable: OverridableFields;
   metadata: string;
   enabled: boolean;
 }
@@ -42,6 +45,8 @@ export const EMPTY_AGENT_DRAFT: AgentDraft = {
   maxSteps: '32',
   maxTokens: '',
   maxTurnSeconds: '',
+  outputSchema: '',
+  overridable: [],
   metadata: '',
   enabled: true,
 };
@@ -59,10 +64,12 @@ export function agentDraftOf(from: AgentSettings): AgentDraft {
         !isClientTool(tool) && tool.permission ? [[tool.name, tool.permission]] : [],
       ),
     ),
-    clientTools: from.tools.filter(isClientTool),
+    clientTools: clientToolDrafts(from.tools),
     maxSteps: String(from.max_steps),
     maxTokens: from.budget.max_tokens?.toString() ?? '',
     maxTurnSeconds: from.budget.max_turn_seconds?.toString() ?? '',
+    outputSchema: from.output_schema === null ? '' : JSON.stringify(from.output_schema, null, 2),
+    overridable: from.overridable,
     metadata: writeObject(from.metadata),
     enabled: from.enabled,
   };
@@ -70,13 +77,16 @@ export function agentDraftOf(from: AgentSettings): AgentDraft {
 
 /** Parses a draft. `problems` maps JSON Pointers to validation errors. */
 export function readAgentDraft(draft: AgentDraft): { body: AgentSettings; problems: FieldProblems } {
-  const problems: FieldProblems = {};
+  const clientTools = readClientTools(draft.clientTools);
+  const problems: FieldProblems = { ...clientTools.problems };
   const note = (pointer: string, problem: string | undefined) => {
     if (problem !== undefined) problems[pointer] = problem;
   };
   const options = readObject(draft.modelOptions);
+  const outputSchema = readSchema(draft.outputSchema);
   const metadata = readTexts(draft.metadata);
   note('/model_options', options.problem);
+  note('/output_schema', outputSchema.problem);
   note('/metadata', metadata.problem);
   if (draft.name.trim() === '') note('/name', 'Enter a name.');
   if (draft.model.trim() === '') note('/model', 'Enter a model, for example rehearsal/echo.');
@@ -103,19 +113,16 @@ export function readAgentDraft(draft: AgentDraft): { body: AgentSettings; proble
     environment_id: draft.environmentId.trim() || null,
     tools: [
       ...Object.entries(draft.tools).map(([name, permission]) => ({ name, permission })),
-      ...draft.clientTools,
+      ...clientTools.tools,
     ],
     max_steps: maxSteps ?? 1,
     budget,
+    output_schema: outputSchema.value ?? null,
+    overridable: draft.overridable,
     metadata: metadata.value ?? {},
     enabled: draft.enabled,
   };
   return { body, problems };
-}
-
-/** Whether the client runs the tool. */
-export function isClientTool(tool: Tool | ClientTool): tool is ClientTool {
-  return 'type' in tool;
 }
 
 const MAX_INT32 = 2 ** 31 - 1;

@@ -1,11 +1,9 @@
+import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Diff } from '../diff/diff.tsx';
-import type { DisplayedField } from '../diff/fields.ts';
 import { UserName } from '../users/user-name.tsx';
-import { FieldList } from './field-list.tsx';
 
 export interface Version {
   version: number;
@@ -20,11 +18,12 @@ export interface CompareProps<One extends Version> {
   from: number | undefined;
   to: number | undefined;
   onChange: (pair: { from: number; to: number }) => void;
-  shown: (version: One) => DisplayedField[];
+  /** The changes from `before`; without it, the content of the only version. */
+  children: (after: One, before?: One) => ReactNode;
 }
 
 /** List of versions and the differences between two of them. */
-export function Compare<One extends Version>({ versions, from, to, onChange, shown }: CompareProps<One>) {
+export function Compare<One extends Version>({ versions, from, to, onChange, children }: CompareProps<One>) {
   const find = (number: number | undefined) => versions.find(({ version }) => version === number);
   const after = find(to) ?? versions[0];
   const before = find(from) ?? versions[after ? versions.indexOf(after) + 1 : 0];
@@ -87,10 +86,10 @@ export function Compare<One extends Version>({ versions, from, to, onChange, sho
                 onChange={(chosen) => onChange({ from: before.version, to: Number(chosen) })}
               />
             </div>
-            <Diff before={shown(before)} after={shown(after)} />
+            {children(after, before)}
           </>
         ) : (
-          <FieldList fields={shown(after)} />
+          children(after)
         )}
       </div>
     </div>

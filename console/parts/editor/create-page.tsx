@@ -7,7 +7,7 @@ import { TextLink } from '../navigation/links.tsx';
 import { changesOf } from './changes.ts';
 import { ValidatedForm } from './form.tsx';
 import { LeaveGuard } from './leave-guard.tsx';
-import { capitalize, pluralOf, type ResourceNoun } from './noun.ts';
+import { capitalize, collectionOf, pluralOf, type ResourceNoun } from './noun.ts';
 import type { FieldProblems } from './problems.ts';
 import { SaveBar } from './save-bar.tsx';
 
@@ -40,13 +40,13 @@ export function CreatePage<Draft extends object, Body, Created>(
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => create(body, keyFor(body)),
     onSuccess: (created) => {
-      void queries.invalidateQueries({ queryKey: [pluralOf(noun), 'list'] });
+      void queries.invalidateQueries({ queryKey: [collectionOf(noun), 'list'] });
       // The Back button skips the submitted form.
       void navigate({ ...pageOf(created), replace: true, ignoreBlocker: true });
     },
   });
   const onChange = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
-  const parent = <TextLink to={`/${pluralOf(noun)}`}>{capitalize(pluralOf(noun))}</TextLink>;
+  const parent = <TextLink to={`/${collectionOf(noun)}`}>{capitalize(pluralOf(noun))}</TextLink>;
   return (
     <Page title={`New ${noun}`} above={parent}>
       <ValidatedForm

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { DeleteButton, type DeleteButtonProps } from '../actions/delete-button.tsx';
-import { pluralOf, type ResourceNoun } from './noun.ts';
+import { collectionOf, type ResourceNoun } from './noun.ts';
 
 export interface DeleteResourceProps extends Omit<DeleteButtonProps, 'button'> {
   noun: ResourceNoun;
@@ -12,7 +12,7 @@ export interface DeleteResourceProps extends Omit<DeleteButtonProps, 'button'> {
 export function DeleteResource({ id, onDone, ...deletion }: DeleteResourceProps) {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const collection = pluralOf(deletion.noun);
+  const collection = collectionOf(deletion.noun);
   return (
     <DeleteButton
       {...deletion}

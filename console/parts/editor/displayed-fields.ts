@@ -1,10 +1,19 @@
 import type { AgentVersion } from '../../gen/index.ts';
 import { type DisplayedField, objectText } from '../diff/fields.ts';
-import { type AgentSettings, isClientTool } from './agent-draft.ts';
+import type { AgentSettings } from './agent-draft.ts';
+import { isClientTool } from './client-tools.ts';
 
 type AgentRuntime = Pick<
   AgentVersion,
-  'model' | 'model_options' | 'system' | 'environment_id' | 'tools' | 'max_steps' | 'budget'
+  | 'model'
+  | 'model_options'
+  | 'system'
+  | 'environment_id'
+  | 'tools'
+  | 'max_steps'
+  | 'budget'
+  | 'output_schema'
+  | 'overridable'
 >;
 
 /** Returns the runtime settings of an agent version for display and comparison. */
@@ -17,15 +26,30 @@ export function runtimeFields(runtime: AgentRuntime): DisplayedField[] {
     {
       label: 'Tools',
       text: runtime.tools
-        .map((tool) => `${tool.name}: ${isClientTool(tool) ? 'client' : (tool.permission ?? 'default')}`)
+        .flatMap((tool) => (isClientTool(tool) ? [] : [`${tool.name}: ${tool.permission ?? 'default'}`]))
         .sort()
         .join('\n'),
+    },
+    {
+      label: 'Client tools',
+      text: objectText(
+        Object.fromEntries(
+          runtime.tools.filter(isClientTool).map(({ type: _, name, ...tool }) => [name, tool]),
+        ),
+      ),
     },
     { label: 'Environment', text: runtime.environment_id ?? 'Default environment' },
     { label: 'Steps', text: String(runtime.max_steps) },
     { label: 'Output tokens', text: tokens?.toString() ?? 'No limit' },
     { label: 'Seconds', text: seconds?.toString() ?? 'No limit' },
+    { label: 'Output schema', text: schemaText(runtime.output_schema) },
+    { label: 'Overridable settings', text: runtime.overridable.toSorted().join('\n') },
   ];
+}
+
+function schemaText(schema: AgentRuntime['output_schema']): string {
+  if (schema === null) return '';
+  return typeof schema === 'boolean' ? String(schema) : JSON.stringify(schema, null, 2);
 }
 
 /** Returns all settings for display and comparison, including name and metadata. */

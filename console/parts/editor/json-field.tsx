@@ -5,6 +5,7 @@ export interface JsonFieldProps {
   label: string;
   hint: string;
   placeholder: string;
+  required?: boolean;
   value: string;
   onChange: (value: string) => void;
   error: string | undefined;
@@ -12,12 +13,13 @@ export interface JsonFieldProps {
   check: (text: string) => string | undefined;
 }
 
-/** A JSON object as text. It is validated when the field loses the focus. */
-export function JsonField({ label, hint, placeholder, value, onChange, error, check }: JsonFieldProps) {
+/** A JSON value as text. It is validated when the field loses the focus. */
+export function JsonField(props: JsonFieldProps) {
+  const { label, hint, placeholder, required = false, value, onChange, error, check } = props;
   const [isBlurred, setBlurred] = useState(false);
   const problem = isBlurred ? check(value) : undefined;
   return (
-    <Field label={label} optional hint={hint} error={problem ?? error}>
+    <Field label={label} optional={!required} hint={hint} error={problem ?? error}>
       <TextArea
         className="font-mono text-[13px]"
         dir="ltr"

@@ -7,13 +7,26 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Parses a JSON object. An empty text is an empty object. */
 export function readObject(text: string): ReadJson<Record<string, unknown>> {
   if (text.trim() === '') return { value: {} };
-  let value: unknown;
+  const { value, problem } = readValue(text);
+  if (problem !== undefined) return { problem };
+  return isObject(value) ? { value } : { problem: 'Enter a JSON object, for example {"name": "value"}.' };
+}
+
+/** Parses a JSON Schema, which is an object or a boolean. An empty text is null. */
+export function readSchema(text: string): ReadJson<Record<string, unknown> | boolean | null> {
+  if (text.trim() === '') return { value: null };
+  const { value, problem } = readValue(text);
+  if (problem !== undefined) return { problem };
+  if (isObject(value) || typeof value === 'boolean') return { value };
+  return { problem: 'Enter a JSON Schema, for example {"type": "object"}.' };
+}
+
+function readValue(text: string): ReadJson<unknown> {
   try {
-    value = JSON.parse(text);
+    return { value: JSON.parse(text) };
   } catch (error) {
     return { problem: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
-  return isObject(value) ? { value } : { problem: 'Enter a JSON object, for example {"name": "value"}.' };
 }
 
 /** Parses a JSON object whose values are strings. */

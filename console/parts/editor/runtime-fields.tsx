@@ -1,6 +1,7 @@
 import { Field, Input, TextArea } from '../../ui/field.tsx';
 import { FormSection, SwitchRow } from '../../ui/form-section.tsx';
 import { Switch } from '../../ui/switch.tsx';
+import { AdvancedSettings } from './advanced-settings.tsx';
 import type { AgentDraft } from './agent-draft.ts';
 import { EnvironmentField } from './environment-field.tsx';
 import { readObject, readTexts } from './json.ts';
@@ -9,6 +10,7 @@ import { ModelField } from './model-field.tsx';
 import { NumberField } from './number-field.tsx';
 import { type FieldProblems, problemAt } from './problems.ts';
 import { PromptField } from './prompt-field.tsx';
+import { useToolProblems } from './tool-problems.ts';
 import { ToolsField } from './tools-field.tsx';
 
 export interface RuntimeFieldsProps {
@@ -22,6 +24,7 @@ export interface RuntimeFieldsProps {
 /** Form fields of all settings of an agent or an assistant. */
 export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFieldsProps) {
   const at = (pointer: string) => problemAt(problems, pointer);
+  const toolProblems = useToolProblems(draft, problems);
   return (
     <>
       <FormSection title="Identity" lead={`Name and description of the ${noun}.`}>
@@ -56,7 +59,11 @@ export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFields
         title="Tools"
         lead="Allow runs the tool without asking. Ask waits for an approval of each call. Deny rejects each call."
       >
-        <ToolsField value={draft.tools} onChange={(tools) => onChange({ tools })} error={at('/tools')} />
+        <ToolsField
+          value={draft.tools}
+          onChange={(tools) => onChange({ tools })}
+          error={toolProblems.permissions}
+        />
       </FormSection>
       <FormSection title="Environment" lead="The sandbox in which commands run, and its network access.">
         <EnvironmentField
@@ -106,6 +113,7 @@ export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFields
           error={at('/metadata')}
         />
       </FormSection>
+      <AdvancedSettings draft={draft} onChange={onChange} problems={problems} toolProblems={toolProblems} />
     </>
   );
 }

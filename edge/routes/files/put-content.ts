@@ -46,7 +46,7 @@ const putContentRoute = (owner: WorkspaceOwner) =>
     ],
     config: { slowBody: true, longLived: true },
     compressed: true,
-    createHandler({ clients, uploadStallMs }, readQuery) {
+    createHandler({ clients, clock, uploadStallMs }, readQuery) {
       return async (request, reply) => {
         const { raw } = request;
         checkRawBody(raw, `POST ${owner.path}/files accepts forms.`);
@@ -55,7 +55,7 @@ const putContentRoute = (owner: WorkspaceOwner) =>
         const key = idempotencyKey(raw);
         const required = requiredFileState(raw);
         const location = locateWorkspace(owner, request.params);
-        const reader = new BodyReader(raw, uploadStallMs);
+        const reader = new BodyReader(raw, uploadStallMs, clock);
         try {
           const upload = { ...rawUpload(location, reader, path, announcedLength(raw)), required };
           const {

@@ -4,6 +4,7 @@ import { list, ok } from '../../envelope.ts';
 import { checkDirectoryPath, checkFilePath, decodableQuery } from '../../files/path.ts';
 import { WORKSPACE_OWNERS, type WorkspaceOwner } from '../../files/workspace-owners.ts';
 import { idempotencyKey } from '../../input/headers.ts';
+import { requiredContent } from '../../input/preconditions.ts';
 import { type Exchange, type Route, route } from '../../route.ts';
 import { closed, flag, optional, pageRequest, paging } from '../../schemas/common.ts';
 import { afterSeq } from '../../schemas/events.ts';
@@ -150,7 +151,10 @@ const deleteRoute = (owner: WorkspaceOwner) =>
     operationId: `delete${owner.noun}File`,
     tag: 'Files',
     summary: `Delete a file or directory of ${owner.phrase}`,
-    description: 'A directory is deleted with its content.',
+    description:
+      'A directory is deleted with its content. With `If-Match`, a file is deleted only if its ETag matches. A directory has ' +
+      'no ETag, so `If-Match` is refused.',
+    headers: ['If-Match'],
     query: closed({ path: filePath('The path of the entry.') }),
     success: {
       status: 200,
@@ -170,7 +174,7 @@ const deleteRoute = (owner: WorkspaceOwner) =>
       const path = checkFilePath(exchange.query.path);
       const { version } = await change(exchange, owner, {
         $case: 'remove',
-        value: { path, ifExists: false },
+        value: { path, ifExists: false, required: requiredContent(exchange.request.raw) },
       });
       return ok({ path, deleted: true, workspace_version: version });
     },

@@ -77,7 +77,7 @@ const uploadRoute = (owner: WorkspaceOwner) =>
     ],
     config: { slowBody: true, longLived: true },
     compressed: true,
-    createHandler({ clients, uploadStallMs }, readQuery) {
+    createHandler({ clients, clock, uploadStallMs }, readQuery) {
       return async (request, reply) => {
         const { raw } = request;
         const type = checkContentType(raw);
@@ -87,7 +87,7 @@ const uploadRoute = (owner: WorkspaceOwner) =>
         checkPath(request.params as Record<string, string>);
         const key = idempotencyKey(raw);
         const location = locateWorkspace(owner, request.params);
-        const reader = new BodyReader(raw, uploadStallMs);
+        const reader = new BodyReader(raw, uploadStallMs, clock);
         try {
           const upload = formUpload(location, reader, boundary);
           const written = await writeFiles(clients, location, upload, key, callOf(request));

@@ -1,7 +1,7 @@
 import { refuse } from '../../../lib/errors.ts';
+import { FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { AgentKind } from './agent-kind.ts';
-import { FieldProblems, pointerSegment } from './field-problems.ts';
 
 /** A user who reads or changes agents. */
 export interface AgentViewer {

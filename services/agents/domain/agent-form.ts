@@ -1,6 +1,6 @@
+import { FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
 import { VISIBILITIES } from './access.ts';
 import { type AgentRuntime, checkRuntime, normalizeRuntime } from './agent-runtime.ts';
-import { FieldProblems, pointerSegment } from './field-problems.ts';
 import { checkModelOptionNames } from './model-options.ts';
 import type { RuntimeContext } from './runtime-fields.ts';
 

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../../../lib/errors.ts';
 export interface AgentKind {
   /** The prefix of ids. */
   prefix: 'agt' | 'ast';
-  noun: string;
+  noun: 'agent' | 'assistant';
   /** Names of the RPCs, which scope idempotency keys and cursors. */
   createMethod: string;
   listMethod: string;

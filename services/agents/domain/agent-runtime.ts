@@ -1,4 +1,4 @@
-import type { FieldProblems } from './field-problems.ts';
+import type { FieldProblems } from '../../../lib/field-problems.ts';
 import { RUNTIME_FIELDS, type RuntimeContext, type RuntimeField } from './runtime-fields.ts';
 
 type Fields = typeof RUNTIME_FIELDS;

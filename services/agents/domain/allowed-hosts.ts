@@ -1,5 +1,5 @@
+import { type FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
 import { readHostPattern } from '../../../lib/hosts.ts';
-import { type FieldProblems, pointerSegment } from './field-problems.ts';
 
 const MAX_HOSTS = 100;
 const POINTER = '/network/allowed_hosts';

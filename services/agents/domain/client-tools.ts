@@ -1,6 +1,7 @@
+import { type FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
 import { findSchemaProblem } from '../../../lib/json-schema/schema.ts';
+import { MCP_PREFIX } from '../../../lib/mcp-catalogue/tool-names.ts';
 import { isToolName } from '../../../lib/tools.ts';
-import { type FieldProblems, pointerSegment } from './field-problems.ts';
 
 /** A tool that the client runs. */
 export interface ClientTool {
@@ -11,8 +12,6 @@ export interface ClientTool {
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** The tools of MCP servers have names with this prefix. */
-const MCP_PREFIX = 'mcp__';
 const MAX_DESCRIPTION = 8_192;
 const MAX_TOOLS = 200;
 const MEMBERS = new Set(['name', 'description', 'input_schema']);

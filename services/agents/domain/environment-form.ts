@@ -1,7 +1,7 @@
+import { FieldProblems } from '../../../lib/field-problems.ts';
 import { PROVIDER_CHOICES, RANGES } from '../../../lib/sandboxes.ts';
 import { checkAllowedHosts } from './allowed-hosts.ts';
 import type { EnvironmentForm, IdleSpec, NetworkSpec, SandboxSettings } from './environment.ts';
-import { FieldProblems } from './field-problems.ts';
 import { checkProviderSupport } from './provider-support.ts';
 import type { Runner } from './runner.ts';
 import { checkVariables } from './variables.ts';

@@ -1,6 +1,6 @@
+import { FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
 import { unknownModelOptions } from '../../../lib/model-options.ts';
 import { isStorable } from '../../../lib/text.ts';
-import { FieldProblems, pointerSegment } from './field-problems.ts';
 import { checkStandardOptions } from './standard-options.ts';
 
 const MAX_BYTES = 256 * 1024;

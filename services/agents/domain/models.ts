@@ -1,10 +1,9 @@
+import { EXTERNAL_PROVIDERS } from '../../../lib/model-providers.ts';
+
 /** Built-in models by provider. A model is named `<provider>/<model id>`. */
 const BUILT_IN_MODELS: Readonly<Record<string, readonly string[]>> = {
   rehearsal: ['echo', 'script', 'shell'],
 };
-
-/** Providers outside this service. Their model ids are not checked here. */
-const EXTERNAL_PROVIDERS = ['anthropic', 'openai'];
 
 const ID = /^[!-~]{1,200}$/;
 

@@ -1,5 +1,5 @@
+import type { FieldProblems } from '../../../lib/field-problems.ts';
 import { findSchemaProblem } from '../../../lib/json-schema/schema.ts';
-import type { FieldProblems } from './field-problems.ts';
 
 /** Reports a text that is not a JSON Schema within the limits of `lib/json-schema`. */
 export function checkSchemaText(pointer: string, json: string, problems: FieldProblems): void {

@@ -1,8 +1,9 @@
 import { type FieldProblem, refuse } from '../../../lib/errors.ts';
+import { FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
+import { serverOfEntry } from '../../../lib/mcp-catalogue/tool-names.ts';
 import { isToolName, PERMISSIONS, type Permission, TOOLS } from '../../../lib/tools.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import { checkClientTools } from './client-tools.ts';
-import { FieldProblems, pointerSegment } from './field-problems.ts';
 import { checkModelOptionNames } from './model-options.ts';
 import { checkSchemaText } from './output-schema.ts';
 import { OVERRIDABLE, type Overridable } from './overridable.ts';
@@ -126,8 +127,10 @@ function checkTool(pointer: string, tool: unknown, runtime: AgentRuntime, proble
 function stricterPermissions(name: string, tools: readonly AgentTool[]): readonly Permission[] | undefined {
   const listed = tools.find((tool) => tool.name === name);
   if (listed?.client) return ['allow', 'deny'];
-  if (!isToolName(name)) return undefined;
-  const own = PERMISSIONS.find((one) => one === listed?.permission) ?? TOOLS[name].permission;
+  const isMcpTool = listed !== undefined && serverOfEntry(name) !== undefined;
+  if (!isToolName(name) && !isMcpTool) return undefined;
+  const initial = isToolName(name) ? TOOLS[name].permission : 'allow';
+  const own = PERMISSIONS.find((one) => one === listed?.permission) ?? initial;
   return PERMISSIONS.slice(PERMISSIONS.indexOf(own));
 }
 

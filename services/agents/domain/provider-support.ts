@@ -1,3 +1,4 @@
+import type { FieldProblems } from '../../../lib/field-problems.ts';
 import {
   isProviderName,
   NETWORKS,
@@ -7,7 +8,6 @@ import {
   unsupportedRequirements,
 } from '../../../lib/sandboxes.ts';
 import type { NetworkSpec, SandboxSettings } from './environment.ts';
-import type { FieldProblems } from './field-problems.ts';
 import type { Runner } from './runner.ts';
 
 /** A provider as it is offered: `kind` contains only the limits that it enforces. */

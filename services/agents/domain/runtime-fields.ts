@@ -1,6 +1,7 @@
+import { type FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
+import { serverOfEntry } from '../../../lib/mcp-catalogue/tool-names.ts';
 import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
 import { type ClientTool, checkClientTool, sameClientTool } from './client-tools.ts';
-import { type FieldProblems, pointerSegment } from './field-problems.ts';
 import { checkModelOptions, sameOptions } from './model-options.ts';
 import { modelProblem } from './models.ts';
 import { checkSchemaText } from './output-schema.ts';
@@ -95,7 +96,42 @@ export const RUNTIME_FIELDS = {
         problems.oneOf(`/overridable${pointerSegment(index)}`, name, OVERRIDABLE);
     },
   }),
+
+  /** The MCP servers of the agent, which PutExtensions alone changes. The store checks that they exist. */
+  mcpServers: fieldOf<{ ids: string[] }>({
+    columns: ['mcp_server_ids'],
+    initial: { ids: [] },
+    encode: ({ ids }) => [ids],
+    decode: ([ids]) => ({ ids: ids as string[] }),
+    equals: (one, other) => one.ids.toSorted().join() === other.ids.toSorted().join(),
+  }),
+
+  /** The skills of the agent, which PutExtensions alone changes. The store checks that they exist. */
+  skills: fieldOf<{ items: PinnedSkill[] }>({
+    columns: ['skills'],
+    initial: { items: [] },
+    encode: ({ items }) => [JSON.stringify(items)],
+    decode: ([items]) => ({ items: items as PinnedSkill[] }),
+    equals: (one, other) => pinsOf(one.items) === pinsOf(other.items),
+  }),
 };
+
+/** A version of a skill with the values that never change. */
+export interface PinnedSkill {
+  /** skl_… */
+  id: string;
+  name: string;
+  version: number;
+  description: string;
+  /** wsp_… */
+  workspaceId: string;
+}
+
+const pinsOf = (items: readonly PinnedSkill[]) =>
+  items
+    .map(({ id, version }) => `${id}@${version}`)
+    .toSorted()
+    .join();
 
 /** The permission for a built-in tool, or a tool that the client runs. */
 export interface AgentTool {
@@ -171,7 +207,13 @@ function fieldOf<Value, Patch = Value>(
 function withDefaultPermission(tool: AgentTool): AgentTool {
   const { name, permission, client } = tool;
   if (client) return tool;
-  return { name, permission: permission === '' && isToolName(name) ? TOOLS[name].permission : permission };
+  return { name, permission: permission === '' ? defaultPermission(name) : permission };
+}
+
+/** The review of an MCP server decides about a tool that the agent allows. */
+function defaultPermission(name: string): string {
+  if (isToolName(name)) return TOOLS[name].permission;
+  return serverOfEntry(name) === undefined ? '' : 'allow';
 }
 
 function sameTool(one: AgentTool, other: AgentTool | undefined): boolean {
@@ -187,7 +229,8 @@ function checkTools(tools: readonly AgentTool[], problems: FieldProblems): void 
   for (const [index, { name, permission, client }] of tools.entries()) {
     const pointer = `/tools${pointerSegment(index)}`;
     if (client) checkClientTool(name, client, pointer, problems);
-    else if (!isToolName(name)) problems.add(`${pointer}/name`, 'must name a tool of this release');
+    else if (!isToolName(name) && serverOfEntry(name) === undefined)
+      problems.add(`${pointer}/name`, 'must name a tool of this release or of an MCP server');
     if (seen.has(name)) problems.add(`${pointer}/name`, 'must not repeat an earlier tool');
     seen.add(name);
     if (permission !== '') problems.oneOf(`${pointer}/permission`, permission, PERMISSIONS);

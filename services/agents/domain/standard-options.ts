@@ -1,4 +1,4 @@
-import { type FieldProblems, pointerSegment } from './field-problems.ts';
+import { type FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
 
 type Rule = readonly [expected: string, holds: (value: unknown) => boolean];
 

@@ -23,7 +23,7 @@ type Methods = Pick<
 >;
 
 export function agentHandlers(context: AgentsHandlerContext): Methods {
-  const { agents, record, clock, ids, endpoints, publishHint, waitForCaches } = context;
+  const { agents, record, clock, ids, endpoints, publishHint, waitForCaches, startDeletions } = context;
   const recordForeignAccess = createForeignAccessRecorder(record);
 
   /** Records a change that an administrator is about to make to another user's agent. */
@@ -111,6 +111,7 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       const check = ({ revision }: Agent) => checkRevision(AGENT_KIND.noun, revision, ifRevisions);
       await agents.delete(viewer, agentId, check, clock.now(), call);
       publishHint('agents.changed', agentId);
+      startDeletions();
       await waitForCaches();
       return {};
     },

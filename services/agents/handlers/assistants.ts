@@ -22,8 +22,7 @@ type Methods = Pick<
 
 /** The RPCs for assistants. An assistant is a private agent; its versions are not part of the contract. */
 export function assistantHandlers(context: AgentsHandlerContext): Methods {
-  const { assistants, record, clock, ids, endpoints, publishHint, waitForCaches, cleanUpWorkspaces } =
-    context;
+  const { assistants, record, clock, ids, endpoints, publishHint, waitForCaches, startDeletions } = context;
   const recordForeignAccess = createForeignAccessRecorder(record);
   return {
     async createAssistant(request, call) {
@@ -75,7 +74,7 @@ export function assistantHandlers(context: AgentsHandlerContext): Methods {
       const check = ({ revision }: Agent) => checkRevision(ASSISTANT_KIND.noun, revision, ifRevisions);
       await assistants.delete(viewerOf(call), assistantId, check, clock.now(), call);
       publishHint('agents.changed', assistantId);
-      cleanUpWorkspaces();
+      startDeletions();
       await waitForCaches();
       return {};
     },

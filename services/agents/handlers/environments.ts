@@ -9,6 +9,7 @@ import {
 import { checkPage, checkSearch } from '../domain/agent-form.ts';
 import {
   applyEnvironmentPatch,
+  DEFAULT_ENVIRONMENT,
   type Environment,
   environmentNotFound,
   newEnvironment,
@@ -60,7 +61,7 @@ export function environmentHandlers(context: AgentsHandlerContext): Methods {
 
     async getEnvironment({ environmentId }, call) {
       administratorOf(call);
-      const environment = await environments.environment(environmentId, call);
+      const environment = await environments.environment(environmentId || DEFAULT_ENVIRONMENT, call);
       if (!environment) throw environmentNotFound();
       return { environment };
     },

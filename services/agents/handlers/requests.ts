@@ -5,10 +5,12 @@ import type {
   UpdateAgentRequest,
   UpdateAssistantRequest,
   UpdateEnvironmentRequest,
+  UpdateMcpServerRequest,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AgentForm } from '../domain/agent-form.ts';
 import { completeRuntime, runtimePatchIn } from '../domain/agent-runtime.ts';
 import type { EnvironmentForm, EnvironmentPatch } from '../domain/environment.ts';
+import type { McpServerPatch } from '../domain/mcp-server.ts';
 
 /**
  * The form of a request to create an agent or assistant. A missing runtime has no model, so the form's check refuses it.
@@ -17,7 +19,9 @@ import type { EnvironmentForm, EnvironmentPatch } from '../domain/environment.ts
 export function agentFormOf(request: CreateAgentRequest | CreateAssistantRequest): AgentForm {
   const { name, description, metadata, enabled, runtime } = request;
   const visibility = 'visibility' in request ? request.visibility : 'private';
-  return { name, description, metadata, enabled, visibility, ...completeRuntime(runtime) };
+  // PutExtensions checks the MCP servers and skills that an agent gets.
+  const extensions = { mcpServers: { ids: [] }, skills: { items: [] } };
+  return { name, description, metadata, enabled, visibility, ...completeRuntime(runtime), ...extensions };
 }
 
 /** The patch of a request to update an agent or assistant; absent fields are undefined. */
@@ -45,4 +49,18 @@ export function environmentFormOf({ name, enabled, spec }: CreateEnvironmentRequ
 export function environmentPatchOf(request: UpdateEnvironmentRequest): EnvironmentPatch {
   const { sandbox, network, tenancy, idle, enabled } = request;
   return { sandbox, network, tenancy, idle, enabled, variables: request.variables?.entries };
+}
+
+/** Names an MCP server in refusals. */
+export const MCP_SERVER_NOUN = 'MCP server';
+
+/** The patch of a request to update an MCP server, without absent members. */
+export function mcpServerPatchOf(
+  request: Omit<UpdateMcpServerRequest, 'mcpServerId' | 'ifRevisions' | 'clientSecret' | 'oauth'>,
+): McpServerPatch {
+  const { description, enabled, authorization, timeoutSeconds, availableTo } = request;
+  const { trustAnnotations, offerInstructions } = request;
+  const settings = { description, enabled, authorization, timeoutSeconds, availableTo };
+  const members = { ...settings, trustAnnotations, offerInstructions };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

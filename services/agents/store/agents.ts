@@ -9,30 +9,25 @@ import {
   requireLevel,
   type VersionedAccess,
 } from '../domain/access.ts';
-import type { Agent, AgentVersion, AgentWithLevel, StartConditions } from '../domain/agent.ts';
+import type { Agent, AgentWithLevel, StartConditions } from '../domain/agent.ts';
 import type { AgentKind } from '../domain/agent-kind.ts';
+import { accessOf } from './agent-access.ts';
 import * as sql from './agent-statements.ts';
+import { versionQueries } from './agent-versions.ts';
 import { requireEnvironment } from './environments.ts';
 import type { IdempotentCreation } from './idempotent-creation.ts';
+import { requireMcpServers, requireToolServers } from './mcp-server-use.ts';
 import {
   decodePosition,
-  END_OF_VERSIONS,
-  isVersionNumber,
   nextCursor,
   PAGE_BYTES,
   type PageOf,
   type PageRequest,
   type PageRow,
 } from './paging.ts';
-import {
-  type AgentRow,
-  agentFromRow,
-  insertValues,
-  updateValues,
-  type VersionRow,
-  versionFromRow,
-  versionValues,
-} from './rows.ts';
+import { type AgentRow, agentFromRow, insertValues, updateValues, versionValues } from './rows.ts';
+import { requireSkills } from './skill-extensions.ts';
+import { viewerOptions } from './viewer-options.ts';
 
 export type AgentStore = ReturnType<typeof createAgentStore>;
 
@@ -40,7 +35,7 @@ export type AgentStore = ReturnType<typeof createAgentStore>;
  * Stores agents or assistants, depending on the kind. Methods with a viewer treat an agent that the viewer cannot see
  * as absent. Changes require the level `manage` and are otherwise refused with FORBIDDEN.
  */
-export function createAgentStore(db: Database, kind: AgentKind) {
+export function createAgentStore(db: Database, kind: AgentKind, { mcpMaxTools }: AgentLimits) {
   const { prefix } = kind;
 
   /** Locks an agent that the viewer manages until the transaction ends. */
@@ -66,30 +61,12 @@ export function createAgentStore(db: Database, kind: AgentKind) {
     return row && agentFromRow(row);
   }
 
-  async function accessOf(
-    tx: Pick<DatabaseSession, 'rows'>,
-    { agentId, visibility }: Agent,
-  ): Promise<VersionedAccess> {
-    const rows = await tx.rows<AccessRow>(sql.ACCESS, [agentId]);
-    const principalsOf = (role: string) =>
-      rows.filter((row) => row.role === role).map(({ principal }) => principal);
-    const isGroup = (name: string) => name.startsWith(sql.groupName(''));
-    const users = principalsOf('user');
-    const access = {
-      visibility,
-      managers: principalsOf('manager'),
-      users: users.filter((name) => !isGroup(name)),
-      groups: users.filter(isGroup).map((name) => name.slice(sql.groupName('').length)),
-    };
-    return { access, version: rows[0]?.version ?? 0 };
-  }
-
   return {
     kind,
 
     /**
      * Creates an agent, or returns the answer of an earlier request with the same key. Refused with INVALID_REQUEST for
-     * an unknown environment.
+     * an unknown environment or MCP server.
      */
     create(agent: Agent, { key, request, answer }: IdempotentCreation, options?: WriteOptions) {
       return runOnce(
@@ -97,6 +74,7 @@ export function createAgentStore(db: Database, kind: AgentKind) {
         { caller: agent.createdBy, key, method: kind.createMethod, request, now: agent.createdAt },
         async (tx) => {
           await requireEnvironment(tx, agent.runtime.environmentId);
+          await requireToolServers(tx, agent.runtime);
           await tx.change(sql.INSERT, insertValues(agent));
           await insertVersion(tx, agent);
           return answer;
@@ -181,7 +159,7 @@ export function createAgentStore(db: Database, kind: AgentKind) {
 
     /**
      * Changes a locked agent. `change` returns the same object to leave it unchanged. Refused with INVALID_REQUEST for a
-     * new environment that does not exist.
+     * new environment that does not exist, and as `requireMcpServers` and `requireSkills` describe.
      */
     async change(
       viewer: AgentViewer,
@@ -195,6 +173,10 @@ export function createAgentStore(db: Database, kind: AgentKind) {
           const after = change(before);
           const { environmentId } = after.runtime;
           if (environmentId !== before.runtime.environmentId) await requireEnvironment(tx, environmentId);
+          const runtimes = { before: before.runtime, after: after.runtime };
+          await requireToolServers(tx, after.runtime, before.runtime);
+          await requireMcpServers(tx, runtimes, viewer, mcpMaxTools);
+          await requireSkills(tx, runtimes);
           if (after.version !== before.version) await insertVersion(tx, after, viewer);
           if (after === before) return { before, after };
           const [updated] = await tx.rows<Pick<Agent, 'revision'>>(sql.UPDATE, updateValues(after));
@@ -251,36 +233,13 @@ export function createAgentStore(db: Database, kind: AgentKind) {
       }, options);
     },
 
-    async versions(
-      viewer: AgentViewer,
-      agentId: string,
-      page: PageRequest,
-      options?: ReadOptions,
-    ): Promise<PageOf<AgentVersion>> {
-      const scope = ['ListAgentVersions', viewer.userId, agentId];
-      const after = decodePosition(scope, page, isVersionNumber) ?? END_OF_VERSIONS;
-      const values = [...sql.viewerValues(viewer), agentId, after, page.limit, PAGE_BYTES];
-      const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, viewerOptions(viewer, options));
-      return {
-        items: rows.map(versionFromRow),
-        nextCursor: nextCursor(rows, scope, (row) => String(row.version)),
-      };
-    },
-
-    /** A version of any agent, including deleted ones, and the current name of the agent. */
-    async version(agentId: string, version: number, options?: ReadOptions) {
-      if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<NamedVersionRow>(sql.VERSION, [agentId, version], options);
-      return row && { version: versionFromRow(row), agentName: row.agentName };
-    },
-
-    /** The newest version of any agent that is not deleted. */
-    async newestVersion(agentId: string, options?: ReadOptions) {
-      if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<NamedVersionRow>(sql.NEWEST_VERSION, [agentId], options);
-      return row && { version: versionFromRow(row), agentName: row.agentName };
-    },
+    ...versionQueries(db, kind),
   };
+}
+
+interface AgentLimits {
+  /** Tools that the MCP servers of an agent may offer. */
+  mcpMaxTools: number;
 }
 
 /** Which agents a list returns. */
@@ -297,24 +256,6 @@ export interface AgentFilter {
 const objectOf = (members: AgentFilter['metadata']) =>
   Object.fromEntries(members.map(({ key, value }) => [key, value]));
 
-type NamedVersionRow = VersionRow & { agentName: string };
-
-interface AccessRow {
-  version: number;
-  /** Empty in the single row of an agent without access entries. */
-  role: string;
-  principal: string;
-}
-
 async function insertVersion(tx: DatabaseSession, agent: Agent, by?: AgentViewer): Promise<void> {
   await tx.change(sql.INSERT_VERSION, versionValues(agent, by?.userId ?? agent.createdBy));
-}
-
-/** Administrators bypass row-level security, because they access agents of others; the statements check their level. */
-function viewerOptions(
-  { userId, groups, isAdministrator }: AgentViewer,
-  options?: ReadOptions,
-): ReadOptions | undefined {
-  if (isAdministrator) return options;
-  return { ...options, viewer: { userId, names: groups.map(sql.groupName) } };
 }

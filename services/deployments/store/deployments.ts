@@ -1,5 +1,5 @@
 import { createBatcher } from '../../../lib/db/batcher.ts';
-import { type CursorScope, pageOf } from '../../../lib/db/cursor.ts';
+import { type CursorScope, decodeIdCursor, pageOf } from '../../../lib/db/cursor.ts';
 import {
   type Database,
   type DatabaseSession,
@@ -12,7 +12,6 @@ import { type IdempotencyKey, runOnce } from '../../../lib/db/idempotency.ts';
 import { likePattern } from '../../../lib/db/like.ts';
 import { storedSecret } from '../../../lib/db/sealing-check.ts';
 import type { Deployment, DeploymentAddress, Status } from '../domain.ts';
-import { decodeIdCursor } from './cursor.ts';
 
 export type { ReadOptions };
 

@@ -1,6 +1,7 @@
 import { Refusal, refuse } from '../../../lib/errors.ts';
+import { ancestorsOf } from '../../../lib/paths.ts';
 import { directory, type Node, sameContent, type TreeEntry } from './node.ts';
-import { ancestorsOf, conflictName, isBelow, movedPath, parentOf } from './paths.ts';
+import { conflictName, isBelow, movedPath, parentOf } from './paths.ts';
 import type { WorkspaceView } from './workspace-view.ts';
 
 /** One change of a request, with well-formed paths. */
@@ -8,7 +9,7 @@ export type RequestedChange =
   | { kind: 'put'; path: string; node: Node; keepsTime: boolean; required?: RequiredState | undefined }
   | { kind: 'directory'; path: string }
   | { kind: 'move'; from: string; to: string; overwrite: boolean }
-  | { kind: 'remove'; path: string; ifExists: boolean };
+  | { kind: 'remove'; path: string; ifExists: boolean; required?: RequiredState | undefined };
 
 /** The state that a path must have before a change. */
 export interface RequiredState {
@@ -109,7 +110,7 @@ class ChangePlanner {
     else if (change.kind === 'directory')
       this.#addEntry(this.#makeDirectory(this.#resolveWithParents(change.path), change.path));
     else if (change.kind === 'move') this.#move(change.from, change.to, change.overwrite);
-    else this.#remove(change.path, change.ifExists);
+    else this.#remove(change);
   }
 
   #put({ path: requested, node, keepsTime, required }: RequestedChange & { kind: 'put' }): void {
@@ -149,12 +150,16 @@ class ChangePlanner {
     return path;
   }
 
-  #remove(requested: string, ifExists: boolean): void {
+  #remove({ path: requested, ifExists, required }: RequestedChange & { kind: 'remove' }): void {
     const path = this.#resolve(requested);
     const existing = this.#view.get(path);
     if (!existing) {
       if (ifExists || this.#isChangedByOthers(path)) return;
       throw notFound(path);
+    }
+    if (required) {
+      if (existing.kind !== 'file') throw withoutTag(path, existing.kind);
+      requireState(path, existing, required);
     }
     if (existing.kind === 'directory') this.#removeTree(path);
     else if (this.#isChangedByOthers(path)) this.#conflicts.push({ path, keptAs: '' });
@@ -259,6 +264,10 @@ function requireState(path: string, node: Node | undefined, required: RequiredSt
   if (node?.kind !== 'file') throw refuse('VERSION_CONFLICT', `There is no file \`${path}\`.`);
   if (!required.anyContent && !required.sha256.includes(node.sha256))
     throw refuse('VERSION_CONFLICT', `The SHA-256 of \`${path}\` is ${node.sha256}, which was not expected.`);
+}
+
+function withoutTag(path: string, kind: Node['kind']): Refusal {
+  return refuse('INVALID_REQUEST', `\`${path}\` is a ${kind}. Only files have an ETag. Remove If-Match.`);
 }
 
 function nameTaken(path: string): Refusal {

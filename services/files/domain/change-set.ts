@@ -1,6 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
+import { ancestorsOf } from '../../../lib/paths.ts';
 import type { Node } from './node.ts';
-import { ancestorsOf } from './paths.ts';
 import type { WorkspaceView } from './workspace-view.ts';
 
 /** An entry row to be written. A row without a node hides the entry of a parent workspace at this path. */

@@ -1,6 +1,8 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES, pathProblem } from '../../../lib/paths.ts';
 
+export { ancestorsOf } from '../../../lib/paths.ts';
+
 /** Returns the path of a request. Refused with INVALID_REQUEST that names the field. */
 export function checkPath(path: string, pointer = '/path'): string {
   const problem = pathProblem(path);
@@ -28,13 +30,6 @@ export function checkTarget(target: string, pointer: string): string {
 /** The parent directory of a path; empty for the workspace itself. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
-
-/** All directories above a path, the outermost first. */
-export function ancestorsOf(path: string): string[] {
-  const found: string[] = [];
-  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) found.push(path.slice(0, at));
-  return found;
 }
 
 export function isBelow(path: string, directory: string): boolean {

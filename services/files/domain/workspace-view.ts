@@ -1,5 +1,6 @@
+import { ancestorsOf } from '../../../lib/paths.ts';
 import { type Node, sameNode, type TreeEntry } from './node.ts';
-import { ancestorsOf, compareByBytes, isBelow, parentOf } from './paths.ts';
+import { compareByBytes, isBelow, parentOf } from './paths.ts';
 
 /** The stored state of a path. */
 export interface LoadedPath {

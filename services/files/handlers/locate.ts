@@ -16,7 +16,7 @@ export type LocateWorkspace = (
 
 export interface WorkspaceOwnerClients {
   sessions: Pick<Client<SessionsServiceDefinition>, 'locateWorkspace'>;
-  agents: Pick<Client<AgentsServiceDefinition>, 'getAssistant'>;
+  agents: Pick<Client<AgentsServiceDefinition>, 'getAssistant' | 'getAgentVersion' | 'getSkillVersion'>;
 }
 
 export function createLocateWorkspace({ sessions, agents }: WorkspaceOwnerClients): LocateWorkspace {
@@ -42,7 +42,31 @@ export function createLocateWorkspace({ sessions, agents }: WorkspaceOwnerClient
     return { workspaceId: workspaceIdFor(assistantId), ownerId, sessionId: '', readOnly: false, foreign };
   }
 
+  /** A runner reads the skills of the agent version of its turn; other callers must be administrators. */
+  async function ofSkillVersion(
+    text: string,
+    lease: Lease | undefined,
+    call: Call,
+  ): Promise<LocatedWorkspace> {
+    const { skillId, version } = parseSkillVersionId(text);
+    const workspaceId = lease
+      ? await pinnedWorkspace(skillId, version, lease, call)
+      : (await agents.getSkillVersion({ skillId, version }, call)).version?.workspaceId;
+    if (!workspaceId)
+      throw refuse('SKILL_VERSION_NOT_FOUND', 'The agent version has no such version of a skill.');
+    return { workspaceId, ownerId: skillId, sessionId: '', readOnly: true, foreign: true };
+  }
+
+  async function pinnedWorkspace(skillId: string, version: number, lease: Lease, call: Call) {
+    const { sessionId } = lease;
+    const { agentId = '', agentVersion = 0 } = await sessions.locateWorkspace({ sessionId, lease }, call);
+    const found = await agents.getAgentVersion({ agentId, version: agentVersion }, call);
+    const pins = found.version?.runtime?.skills?.items ?? [];
+    return pins.find((pin) => pin.id === skillId && pin.version === version)?.workspaceId;
+  }
+
   return async (place, lease, call) => {
+    if (place?.of?.$case === 'skillVersionId') return ofSkillVersion(place.of.value, lease, call);
     if (place?.of?.$case === 'sessionId') return ofSession(place.of.value, lease, call);
     if (lease) throw refuse('INVALID_REQUEST', 'A lease requires a session.');
     if (place?.of?.$case === 'assistantId') return ofAssistant(place.of.value, call);
@@ -57,6 +81,8 @@ export async function locateToChange(
   lease: Lease | undefined,
   call: Call,
 ): Promise<LocatedWorkspace> {
+  if (place?.of?.$case === 'skillVersionId')
+    throw refuse('INVALID_REQUEST', 'A version of a skill never changes.');
   const located = await locate(place, lease, call);
   if (located.foreign)
     throw refuse('FORBIDDEN', 'These files belong to another user. You can only read them.');
@@ -67,6 +93,14 @@ export async function locateToChange(
 /** Options for further reads: on behalf of the caller if they own the workspace, otherwise as the service. */
 export function readOptionsFor({ ownerId }: LocatedWorkspace, call: Call): ReadOptions {
   return call.caller?.userId === ownerId ? databaseOptionsOf(call) : call;
+}
+
+const SKILL_VERSION_ID = /^(.+)@([1-9]\d{0,8})$/;
+
+function parseSkillVersionId(text: string): { skillId: string; version: number } {
+  const [, skillId = '', version] = SKILL_VERSION_ID.exec(text) ?? [];
+  if (!isId('skl', skillId)) throw refuse('SKILL_NOT_FOUND', 'Unknown skill.');
+  return { skillId, version: Number(version) };
 }
 
 /** The workspace id (wsp_…) of a session or assistant. Both ids share the same 26 characters. */

@@ -1,10 +1,16 @@
 import { refuse } from '../../../lib/errors.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
-import type { FilesServiceDefinition, ReadPartResponse } from '../../../proto/gen/ahs/files/v1/files.ts';
+import type {
+  FilesServiceDefinition,
+  ReadPartResponse,
+  StoredPart,
+  StorePartsRequest,
+} from '../../../proto/gen/ahs/files/v1/files.ts';
 import { ContentReceiver, forParts } from '../content-receiver.ts';
 import { checkImage } from '../image-check.ts';
 import { findPartSources, type SourcedPart } from '../part-sources.ts';
 import type { PartRow } from '../store/parts.ts';
+import type { LocatedWorkspace } from '../store/workspaces.ts';
 import { MAX_MESSAGE_BYTES } from '../upload-messages.ts';
 import type { FilesHandlerContext } from './context.ts';
 import { newSession, readOptionsFor } from './locate.ts';
@@ -30,13 +36,26 @@ export function partHandlers(context: FilesHandlerContext): Methods {
     });
   }
 
+  /** The session of a request. A runner names it by its lease, because it must not choose the owner. */
+  async function sessionOf(
+    { sessionId, ownerId, assistantId, lease }: StorePartsRequest,
+    call: Call,
+  ): Promise<LocatedWorkspace> {
+    if (lease) return locate({ of: { $case: 'sessionId', value: sessionId } }, lease, call);
+    if (call.peer === 'runner') throw refuse('INVALID_REQUEST', 'The request of a runner must have a lease.');
+    return newSession(sessionId, ownerId, assistantId);
+  }
+
   return {
-    async storeParts({ sessionId, ownerId, assistantId, parts: requested }, call) {
+    async storeParts(request, call) {
+      const { sessionId, parts: requested } = request;
       const now = clock.now();
-      const located = newSession(sessionId, ownerId, assistantId);
+      const located = await sessionOf(request, call);
+      const { ownerId } = located;
       const options = { signal: call.signal, trace: call.trace, viewer: { userId: ownerId } };
       const sourced = await findPartSources(context, requested, located, now, options);
       await Promise.all(sourced.map((part) => checkImage(context, part, call)));
+      if (request.checkOnly) return { parts: sourced.map(checkedPart) };
       const stored = await store(sourced, ownerId, call);
       const uploadIds = requested.flatMap(({ attachment }) =>
         attachment?.source?.$case === 'uploadId' ? [attachment.source.value] : [],
@@ -67,6 +86,11 @@ export function partHandlers(context: FilesHandlerContext): Methods {
       return answer(part);
     },
   };
+}
+
+function checkedPart({ mediaType, name, source }: SourcedPart): StoredPart {
+  const [sha256, size] = Buffer.isBuffer(source) ? ['', source.length] : [source.sha256, source.size];
+  return { sha256, size, mediaType, name };
 }
 
 async function* incoming(contents: readonly Buffer[]) {

@@ -70,6 +70,8 @@ export function runnerHandlers(context: FilesHandlerContext): Methods {
       const { workspaceId } = located;
       const snapshot = await reads.snapshot(located, undefined, call);
       const { version, row } = snapshot;
+      if (!row && place?.of?.$case === 'skillVersionId')
+        throw refuse('SKILL_VERSION_NOT_FOUND', 'The version of the skill was deleted.');
       const hasBase = haveWorkspaceId === workspaceId && have !== undefined;
       const whole = !hasBase || have < (row?.oldestVersion ?? 0) || have > version;
 

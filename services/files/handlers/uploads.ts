@@ -7,14 +7,16 @@ import {
   CreateUploadResponse,
   type FilesServiceDefinition,
   PlaceUploadsRequest,
+  PlaceUploadsResponse,
   Upload,
   type UploadBegin,
 } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { ContentReceiver, forParts } from '../content-receiver.ts';
-import { checkPath } from '../domain/paths.ts';
+import { ancestorsOf, checkPath } from '../domain/paths.ts';
 import { checkMediaType, checkName, unknownUpload } from '../part-fields.ts';
 import { UPLOAD_LIFETIME_MS } from '../store/uploads.ts';
 import { withUploadDeadline } from '../upload-deadline.ts';
+import { uploadEvent } from '../upload-event.ts';
 import { incomingUpload } from '../upload-messages.ts';
 import type { FilesHandlerContext } from './context.ts';
 import { newSession } from './locate.ts';
@@ -75,7 +77,7 @@ export function uploadHandlers(context: FilesHandlerContext): Methods {
           kind: { $case: 'putFile', value: { path, contentId, executable: false, modifiedAt: undefined } },
         };
       });
-      if (changes.length === 0) return {};
+      if (changes.length === 0 || request.checkOnly) return {};
       const change = {
         ...{
           located,
@@ -93,8 +95,17 @@ export function uploadHandlers(context: FilesHandlerContext): Methods {
         request: PlaceUploadsRequest.encode(request),
       };
       const checkAt = new Date(now.getTime() + receiving.graceMs);
-      await workspaceChanges.place(change, key, { uploadIds, checkAt }, call);
-      return {};
+      const { answer } = await workspaceChanges.place(
+        change,
+        key,
+        { uploadIds, checkAt },
+        (upload) => {
+          const event = upload && uploadEvent(upload, { userId: ownerId, createdAt: now });
+          return PlaceUploadsResponse.encode({ event }).finish();
+        },
+        call,
+      );
+      return PlaceUploadsResponse.decode(answer);
     },
   };
 }
@@ -112,5 +123,9 @@ function checkPaths(paths: readonly string[]): void {
     checkPath(path, `/${index}/path`);
     if (seen.has(path)) throw refuseField(`/${index}/path`, 'is the path of another file of the request');
     seen.add(path);
+  }
+  for (const path of paths) {
+    const file = ancestorsOf(path).find((directory) => seen.has(directory));
+    if (file) throw refuse('NAME_TAKEN', `\`${file}\` cannot be a file and the directory of \`${path}\`.`);
   }
 }

@@ -1,4 +1,9 @@
-import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  type ReadOptions,
+  statement,
+} from '../../../lib/db/database.ts';
 
 /** A stored change of a path. */
 export interface ChangeRow {
@@ -111,6 +116,19 @@ const POSTPONE = statement(
   `update deliveries set due_at = $3, attempts = attempts + 1 where workspace_id = $1 and session_id = $2`,
 );
 
+/** The uploads that are these versions of a workspace. */
+export async function uploadSummaries(
+  db: Pick<DatabaseSession, 'rows'>,
+  workspaceId: string,
+  versions: readonly number[],
+): Promise<UploadSummary[]> {
+  const rows = await db.rows<Omit<UploadSummary, 'files'> & { files: string }>(UPLOADS, [
+    workspaceId,
+    versions,
+  ]);
+  return rows.map((row) => ({ ...row, files: JSON.parse(row.files) }));
+}
+
 export type ChangeFeed = ReturnType<typeof createChangeFeed>;
 
 export function createChangeFeed(db: Database) {
@@ -120,13 +138,7 @@ export function createChangeFeed(db: Database) {
       db.rows<ChangeRow>(AFTER, [workspaceId, seq, limit], options),
 
     /** The uploads that are these versions. */
-    async uploads(workspaceId: string, versions: readonly number[]): Promise<UploadSummary[]> {
-      const rows = await db.rows<Omit<UploadSummary, 'files'> & { files: string }>(UPLOADS, [
-        workspaceId,
-        versions,
-      ]);
-      return rows.map((row) => ({ ...row, files: JSON.parse(row.files) }));
-    },
+    uploads: (workspaceId: string, versions: readonly number[]) => uploadSummaries(db, workspaceId, versions),
 
     /** The paths that changed between two versions, in no particular order. */
     pathsBetween: (workspaceId: string, from: number, to: number, options?: ReadOptions) =>

@@ -81,7 +81,7 @@ interface ForkRequest {
   now: Date;
 }
 
-type PartsFork = Pick<ForkRequest, 'sessions' | 'checkAt'>;
+type PartsFork = Pick<ForkRequest, 'sessions' | 'checkAt' | 'now'>;
 type Amount = Pick<WorkspaceRow, 'files' | 'directories' | 'bytes'>;
 
 export type WorkspaceForks = ReturnType<typeof createWorkspaceForks>;
@@ -118,8 +118,8 @@ export function createWorkspaceForks(db: Database) {
   };
 }
 
-async function sharePartsOf(tx: DatabaseSession, { sessions, checkAt }: PartsFork): Promise<void> {
-  await copyParts(tx, sessions.fromId, sessions.toId);
+async function sharePartsOf(tx: DatabaseSession, { sessions, checkAt, now }: PartsFork): Promise<void> {
+  await copyParts(tx, sessions.fromId, sessions.toId, now);
   await expectSession(tx, sessions.toId, checkAt);
 }
 

@@ -39,6 +39,11 @@ const TO_DELETE = statement(
    where deleting_at is not null order by deleting_at limit ${BATCH}`,
 );
 
+const POSTPONE_DELETION = statement(
+  'files.postpone_deletion',
+  'update contents set deleting_at = $2 where content_id = any ($1::text[]) and deleting_at is not null',
+);
+
 const DELETED = statement(
   'files.deleted_contents',
   `with gone as (
@@ -103,6 +108,9 @@ export function createGarbageStore(db: Database) {
 
     /** Contents whose objects can be deleted. */
     contentsToDelete: () => db.rows<{ contentId: string; objectKey: string }>(TO_DELETE),
+    /** The contents are deleted after those that were marked before `now`. */
+    postponeDeletion: (contentIds: readonly string[], now: Date) =>
+      db.change(POSTPONE_DELETION, [contentIds, now]),
     removeDeleted: (contentIds: readonly string[]) => db.change(DELETED, [contentIds]),
 
     async objectsInUse(objectKeys: readonly string[]): Promise<Set<string>> {

@@ -23,6 +23,7 @@ import {
 } from '../domain/change-set.ts';
 import type { TreeEntry } from '../domain/node.ts';
 import { WorkspaceView } from '../domain/workspace-view.ts';
+import { type UploadSummary, uploadSummaries } from './change-feed.ts';
 import { writeChanges, writeEntries } from './change-writer.ts';
 import { lockContents, type OwnedContents } from './contents.ts';
 import { PathLoader } from './path-loader.ts';
@@ -103,11 +104,15 @@ export function createWorkspaceChanges(db: Database) {
       return runOnce(db, key, async (tx) => encodeAnswer(await applyChanges(tx, request)), options);
     },
 
-    /** Writes uploads into the workspace of a session that is about to be created and must exist at `checkAt`. */
+    /**
+     * Writes uploads into the workspace of a session that is about to be created and must exist at `checkAt`. The summary is
+     * undefined when nothing has changed.
+     */
     place(
       request: WorkspaceChangeRequest,
       key: IdempotencyKey,
       { uploadIds, checkAt }: { uploadIds: readonly string[]; checkAt: Date },
+      encodeAnswer: (upload: UploadSummary | undefined) => Uint8Array,
       options?: WriteOptions,
     ): Promise<IdempotentAnswer> {
       const { now, located } = request;
@@ -117,8 +122,10 @@ export function createWorkspaceChanges(db: Database) {
         async (tx) => {
           await extendUploads(tx, uploadIds, now);
           await expectSession(tx, located.sessionId, checkAt);
-          await applyChanges(tx, request);
-          return new Uint8Array();
+          const { workspace, hasChanges } = await applyChanges(tx, request);
+          const versions = hasChanges ? [workspace.version] : [];
+          const [upload] = await uploadSummaries(tx, located.workspaceId, versions);
+          return encodeAnswer(upload);
         },
         options,
       );

@@ -37,9 +37,9 @@ const RAISE_FENCE = statement(
 export interface LocatedWorkspace {
   /** wsp_… */
   workspaceId: string;
-  /** usr_… */
+  /** usr_…, or skl_… for a version of a skill. */
   ownerId: string;
-  /** ses_…; empty when the owner of an assistant works on its workspace directly. */
+  /** ses_…; empty when the owner of an assistant works on its workspace directly, and for a version of a skill. */
   sessionId: string;
   readOnly: boolean;
   /** True when the workspace belongs to another user; the caller may only read it. */
@@ -52,7 +52,12 @@ function visibleWorkspace(
   located: LocatedWorkspace,
 ): WorkspaceRow | undefined {
   if (!row || (row.deletedAt === null && row.ownerId === located.ownerId)) return row;
-  throw refuse(located.sessionId ? 'SESSION_NOT_FOUND' : 'ASSISTANT_NOT_FOUND', 'The workspace was deleted.');
+  const code = located.sessionId
+    ? 'SESSION_NOT_FOUND'
+    : located.ownerId.startsWith('skl_')
+      ? 'SKILL_NOT_FOUND'
+      : 'ASSISTANT_NOT_FOUND';
+  throw refuse(code, 'The workspace was deleted.');
 }
 
 /** Undefined for a workspace that was never changed. */

@@ -3,8 +3,7 @@ import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { LruCache } from '../../../lib/lru.ts';
 import type { AgentRuntime, AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { type ParsedModelOptions, parseModelOptions } from '../models/model-options.ts';
-import type { ClientToolSpec } from '../tools/client-tool.ts';
-import type { Toolbox, ToolboxFactory } from '../tools/toolbox.ts';
+import type { MoreTools, Toolbox, ToolboxFactory } from '../tools/toolbox.ts';
 import { type OutputSchema, parseOutputSchema } from './structured-output.ts';
 
 /** The settings of the agent version that a turn runs with. */
@@ -14,8 +13,8 @@ export interface TurnRuntime
   agentName: string;
   options: ParsedModelOptions;
   toolbox: Toolbox;
-  /** The toolbox with client tools of a message or conversation. */
-  toolboxWith(clientTools: ClientToolSpec[]): Toolbox;
+  /** The toolbox with more tools. */
+  toolboxWith(more: MoreTools): Toolbox;
   /** Undefined when the answer is text. */
   outputSchema: OutputSchema | undefined;
 }
@@ -48,9 +47,9 @@ export function createRuntimeLoader(
       if (!runtime) return undefined;
       const options = parseModelOptions(JSON.parse(runtime.modelOptionsJson || '{}'));
       const { agentName } = response;
-      const toolboxWith = (clientTools: ClientToolSpec[]) => createToolbox(runtime.tools, clientTools);
+      const toolboxWith = (more: MoreTools) => createToolbox(runtime.tools, more);
       const outputSchema = parseOutputSchema(runtime.outputSchemaJson);
-      return { ...runtime, agentName, options, toolbox: toolboxWith([]), toolboxWith, outputSchema };
+      return { ...runtime, agentName, options, toolbox: toolboxWith({}), toolboxWith, outputSchema };
     } catch (error) {
       if (error instanceof Refusal && NOT_FOUND.has(error.code)) return undefined;
       throw error;

@@ -1,7 +1,7 @@
 import type { JSONValue } from '@ai-sdk/provider';
-import type { AssistantContent, ModelMessage, UserContent } from 'ai';
+import type { ModelMessage, UserContent } from 'ai';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { userParts } from '../parts/reference.ts';
+import { type AnswerPart, answerParts, userParts } from '../parts/reference.ts';
 import { type ModelStep, modelStepOf, toolResultsMessage } from './model-step.ts';
 import { type CheckedOutput, invalidOutputMessage } from './structured-output.ts';
 
@@ -27,7 +27,7 @@ type MessageEvent =
       data: { tool_use_id: string; output: JSONValue; is_error: boolean; edited_input?: unknown };
     };
 
-type AgentMessage = { content: AssistantContent; finish_reason: string } & (CheckedOutput | object);
+type AgentMessage = { content: AnswerPart[]; finish_reason: string } & (CheckedOutput | object);
 
 /**
  * Converts the `user.message`, `agent.message` and `agent.tool_result` events of a session, oldest first, to model
@@ -99,13 +99,14 @@ function userMessage(content: UserContent): ModelMessage {
 }
 
 /** Returns undefined for an empty answer: providers reject those. */
-export function assistantMessage(content: AssistantContent): ModelMessage | undefined {
+export function assistantMessage(content: AnswerPart[]): ModelMessage | undefined {
   const text = onlyText(content);
-  return text === '' || content.length === 0 ? undefined : { role: 'assistant', content: text ?? content };
+  if (text === '' || content.length === 0) return undefined;
+  return { role: 'assistant', content: text ?? answerParts(content) };
 }
 
 /** The text of a message whose only part is a text, as in nearly all messages. */
-function onlyText(content: UserContent | AssistantContent): string | undefined {
+function onlyText(content: UserContent | readonly AnswerPart[]): string | undefined {
   if (typeof content === 'string') return content;
   const [part] = content;
   return content.length === 1 && part?.type === 'text' && !part.providerOptions ? part.text : undefined;

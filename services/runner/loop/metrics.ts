@@ -118,8 +118,9 @@ function errorOf(end: ModelStepEnd, isTimeout: boolean): string | undefined {
   return end.kind === 'stopped' && isTimeout ? 'model_timeout' : undefined;
 }
 
-export function toolOutcome(end: ToolEnd): ToolOutcome {
+/** Undefined for a call that waits for a person, which ends later. */
+export function toolOutcome(end: ToolEnd): ToolOutcome | undefined {
   if (end.kind === 'done') return end.isError ? 'failed' : 'succeeded';
   if (end.kind === 'failed') return end.cause === 'tool_timeout' ? 'timed_out' : 'failed';
-  return end.kind;
+  return end.kind === 'stopped' || end.kind === 'lost' ? end.kind : undefined;
 }

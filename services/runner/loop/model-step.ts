@@ -1,6 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
-import type { AssistantContent, ModelMessage, ToolResultPart } from 'ai';
-import { toolParts } from '../parts/reference.ts';
+import type { ModelMessage, ToolResultPart } from 'ai';
+import { type AnswerPart, toolParts } from '../parts/reference.ts';
 import type { ToolOutputFacts } from '../tool-calls/tool-call.ts';
 import { isClientTool } from '../tools/client-tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
@@ -33,15 +33,14 @@ export interface ModelStep {
 const NO_CALLS: ToolCall[] = [];
 
 export function modelStepOf(
-  content: AssistantContent,
+  content: readonly AnswerPart[],
   finishReason: string,
   checked: CheckedOutput | undefined,
 ): ModelStep {
   return { finishReason, calls: toolCallsIn(content), results: new Map(), checked };
 }
 
-export function toolCallsIn(content: AssistantContent): ToolCall[] {
-  if (typeof content === 'string') return NO_CALLS;
+export function toolCallsIn(content: readonly AnswerPart[]): ToolCall[] {
   const calls: ToolCall[] = [];
   for (const part of content) {
     if (part.type !== 'tool-call') continue;

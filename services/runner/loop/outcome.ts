@@ -18,6 +18,16 @@ export function retry(code: string, message: string, delayMs = 0): Outcome {
   return { kind: { $case: 'retry', value: { error: { code, message }, delayMs } } };
 }
 
+/** A part of the service is unavailable. With requests, the turn blocks when its retries are spent; otherwise it fails. */
+export function retryDependency(asks: Ask[] = []): Outcome {
+  const error = {
+    code: 'dependency_unavailable',
+    message: 'A part of the service is temporarily unavailable.',
+  };
+  const whenExhausted = asks.length === 0 ? undefined : { asks };
+  return { kind: { $case: 'retry', value: { error, delayMs: 0, whenExhausted } } };
+}
+
 export function failureOutcome({ code, message, isRetryable, delayMs }: ModelFailure): Outcome {
   return isRetryable ? retry(code, message, delayMs) : failed(code, message);
 }

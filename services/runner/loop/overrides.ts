@@ -42,13 +42,13 @@ function overrideSystem(system: string, { mode, text }: NonNullable<Overrides['s
 
 function overrideToolbox(runtime: TurnRuntime, { tools, client_tools: clientTools }: Overrides): Toolbox {
   const toolbox = clientTools
-    ? runtime.toolboxWith(
-        clientTools.map(({ name, description, input_schema: inputSchema }) => ({
+    ? runtime.toolboxWith({
+        clientTools: clientTools.map(({ name, description, input_schema: inputSchema }) => ({
           name,
           description,
           inputSchemaJson: JSON.stringify(inputSchema),
         })),
-      )
+      })
     : runtime.toolbox;
   return tools ? restrictToolbox(toolbox, tools) : toolbox;
 }

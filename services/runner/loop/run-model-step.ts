@@ -1,11 +1,14 @@
-import type { AssistantContent, ModelMessage } from 'ai';
+import type { ModelMessage, TextPart } from 'ai';
 import type { Clock } from '../../../lib/clock.ts';
+import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { SchemaValidator } from '../../../lib/json-schema/validator.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Tracer } from '../../../lib/telemetry/tracer.ts';
 import { toStorable } from '../../../lib/text.ts';
 import { traceparent } from '../../../lib/trace.ts';
+import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
+import { refusedModelKey } from '../models/failure.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
@@ -14,6 +17,7 @@ import type { RemainingBudget } from './budget.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { toolCallsIn, toolUseEvent } from './model-step.ts';
 import { beginModelStepSpan, endModelStepSpan } from './spans.ts';
+import { FilesRefused, type StoredContentPart, storeFiles } from './store-files.ts';
 import { type CheckedOutput, checkOutput, nativeSchemaOf, outputInstruction } from './structured-output.ts';
 
 export interface ModelStepOptions {
@@ -23,6 +27,8 @@ export interface ModelStepOptions {
   tracer: Tracer;
   metrics: RunnerMetrics;
   validator: Pick<SchemaValidator, 'validate'>;
+  /** Stores the images and files of answers. */
+  files: Pick<Client<FilesServiceDefinition>, 'writeContents' | 'storeParts'>;
   stepTimeoutSeconds: number;
 }
 
@@ -38,6 +44,8 @@ export interface ModelTurnState {
   failures: number;
   /** Answers of this turn that do not match its output schema. */
   invalidOutputs: number;
+  /** The model has the key of the agent in place of the operator's. */
+  hasAgentKey?: boolean;
   /** The ids of all tool calls of the turn; the step adds its own. */
   callIds: Set<string>;
 }
@@ -45,14 +53,15 @@ export interface ModelTurnState {
 interface ModelStepRun {
   end: ModelStepEnd;
   /** The journaled message; undefined when it was discarded. */
-  content: AssistantContent | undefined;
+  content: StoredContentPart[] | undefined;
   /** Undefined when the message is no answer, and without an output schema. */
   checked: CheckedOutput | undefined;
 }
 
 /**
  * Runs one model step with the given messages and adds its events to the outbox. The output is one message. The message is kept when it is
- * complete or when the time budget ended; otherwise it is discarded, with an event if a part of it was reported.
+ * complete or when the time budget ended; otherwise it is discarded, with an event if a part of it was reported. Rejects when
+ * the images and files of the message cannot be stored.
  */
 export async function runModelStep(
   turn: LeasedTurn,
@@ -87,7 +96,7 @@ export async function runModelStep(
     signal: turn.signal,
     now: () => clock.now(),
   };
-  const end = await requestModelStep(request, {
+  const received = await requestModelStep(request, {
     textBegins: () => textBlocks.push(''),
     text(delta) {
       firstTextAt ??= clock.now().getTime();
@@ -97,6 +106,7 @@ export async function runModelStep(
     thinking: (text) => outbox.addThinking(text),
   });
   cancelTimer();
+  const end = state.hasAgentKey ? withAgentKey(received) : received;
   const ttftMs = firstTextAt === undefined ? undefined : firstTextAt - startedAt;
   endModelStepSpan(span, turn, end, ttftMs);
   options.metrics.modelRequest({
@@ -115,10 +125,11 @@ export async function runModelStep(
   if (turn.stopCause === 'lost') return { end, content: undefined, checked };
 
   const isPartial = turn.stopCause === 'budget' && (firstTextAt !== undefined || outbox.hasBegunMessage);
-  let content: ContentPart[] | undefined;
-  if (end.kind === 'finished' || isPartial) {
-    content = end.kind === 'finished' ? journaledContent(end, state.callIds) : textBlocks.map(textPart);
-    if (content.length === 0) content = [textPart('')];
+  const partial = isPartial ? textBlocks.map(textPart) : undefined;
+  const answered = end.kind === 'finished' ? journaledContent(end, state.callIds) : partial;
+  const { content, failure } = await storeContent(answered, turn, options);
+  if (isLost(turn)) return { end, content: undefined, checked };
+  if (content) {
     const finishReason = end.kind === 'finished' ? end.finishReason : 'length';
     const message = { content, model: runtime.model, finish_reason: finishReason, ...checked };
     outbox.completeMessage(
@@ -126,7 +137,7 @@ export async function runModelStep(
       toolCallsIn(content).map((call) => toolUseEvent(call, runtime.toolbox)),
     );
   } else {
-    outbox.discardMessage(discardReason(turn, end));
+    outbox.discardMessage(failure === undefined ? discardReason(turn, end) : storeFailureCode(failure));
   }
   const { inputTokens, outputTokens } = end.kind === 'finished' ? end : NO_TOKENS;
   outbox.addUsage({ inputTokens, outputTokens, steps: content ? 1 : 0 });
@@ -137,8 +148,39 @@ export async function runModelStep(
     duration_ms: Math.max(0, clock.now().getTime() - startedAt),
     is_error: end.kind !== 'finished',
   });
+  if (failure !== undefined) throw failure;
   if (end.kind === 'failed') logModelFailure(turn, runtime.model, end, options.log);
   return { end, content, checked };
+}
+
+/** A refused key of an agent is a failure of its own, which administrators can fix. */
+function withAgentKey(end: ModelStepEnd): ModelStepEnd {
+  if (end.kind !== 'failed' || end.failure.refusedStatus === undefined) return end;
+  return { ...end, failure: refusedModelKey(end.failure.refusedStatus) };
+}
+
+/** The content to journal, or the failure to store its images and files. Neither when there is no content. */
+async function storeContent(
+  received: ContentPart[] | undefined,
+  { claimed, signal, span }: LeasedTurn,
+  { files, clock }: ModelStepOptions,
+): Promise<{ content?: StoredContentPart[]; failure?: unknown }> {
+  if (!received) return {};
+  const { sessionId, turnId, fence } = claimed;
+  const lease = { sessionId, turnId, fence };
+  try {
+    const content = await storeFiles(received, { files, clock, lease, trace: span.trace, signal });
+    return { content: content.length === 0 ? [textPart('')] : content };
+  } catch (failure) {
+    return { failure };
+  }
+}
+
+/** Read again behind a pause. */
+const isLost = ({ stopCause }: LeasedTurn) => stopCause === 'lost';
+
+function storeFailureCode(failure: unknown): string {
+  return failure instanceof FilesRefused ? failure.code : 'files_not_stored';
 }
 
 /** The output schema is a parameter of the request where the provider has a native mode for it. */
@@ -179,7 +221,7 @@ function logModelFailure(
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };
 
-function textPart(text: string): ContentPart {
+function textPart(text: string): TextPart {
   return { type: 'text', text };
 }
 

@@ -135,6 +135,8 @@ export function endToolSpan(span: Span, end: ToolEnd): void {
 function toolError(end: ToolEnd): string | undefined {
   if (end.kind === 'done') return end.isError ? 'tool_error' : undefined;
   if (end.kind === 'failed') return end.cause;
+  if (end.kind === 'outcome_unknown') return 'tool_error';
+  if (end.kind === 'input_needed' || end.kind === 'authorization_needed') return undefined;
   return end.kind === 'lost' ? 'LEASE_LOST' : 'CANCELLED';
 }
 

@@ -2,6 +2,7 @@ import { ERRORS, Refusal } from '../../../lib/errors.ts';
 import { abortable } from '../../../lib/grpc/abortable.ts';
 import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { unknownModelOptions } from '../../../lib/model-options.ts';
+import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type {
   Event,
   Outcome,
@@ -13,22 +14,41 @@ import { PartsTooLarge } from '../parts/choose-parts.ts';
 import { type PartBytes, PartUnavailable } from '../parts/part-bytes.ts';
 import { hasReferences, loadPrompt, type Prompt } from '../parts/prompt.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
+import type { McpTools } from '../tools/mcp/open.ts';
+import { enabledSkills, mayOfferSkills, offerSkills } from '../tools/skills/offered-skills.ts';
 import type { RuntimeLoader } from './agent-runtime.ts';
 import { isLimited, isSpent, remainingBudget } from './budget.ts';
 import { assistantMessage, buildHistory } from './history.ts';
+import { type ModelKeyOptions, openModel, reportRefusedKey } from './model-access.ts';
 import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
-import { blocked, completed, errorCodeOf, failed, failureOutcome, requeued, retry } from './outcome.ts';
+import {
+  blocked,
+  completed,
+  errorCodeOf,
+  failed,
+  failureOutcome,
+  requeued,
+  retryDependency,
+} from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
 import { type ModelStepOptions, type ModelTurnState, runModelStep } from './run-model-step.ts';
+import { addInstructions, addServerTools, type OfferedToolsJournal } from './server-tools.ts';
 import { describeAgent } from './spans.ts';
+import { FilesRefused } from './store-files.ts';
 import { invalidOutputMessage, MAX_INVALID_OUTPUTS, problemLines } from './structured-output.ts';
-import { runToolCalls, type ToolCallOptions } from './tool-calls.ts';
+import type { ToolCallOptions } from './tool-call-options.ts';
+import { runToolCalls } from './tool-calls.ts';
 
-interface TurnOptions extends ModelStepOptions, ToolCallOptions {
+interface TurnOptions extends ModelStepOptions, ModelKeyOptions, ToolCallOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'listMessages'>;
   loadRuntime: RuntimeLoader;
+  agents: Pick<Client<AgentsServiceDefinition>, 'lookUpSkills'>;
   models: Models;
+  /** Whether commands of this runner see the files of skills. */
+  hasSkillCopies: boolean;
   partBytes: PartBytes;
+  mcpTools: Pick<McpTools, 'offer'>;
+  offeredTools: OfferedToolsJournal;
 }
 
 /** Runs one turn and puts its outcome into the outbox. Never rejects. A turn that lost its lease gets no outcome. */
@@ -50,8 +70,16 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   // The load is shared with other turns, so this turn stops waiting without cancelling it.
   const loaded = await abortable(options.loadRuntime(claimed.agentId, claimed.agentVersion, call), signal);
   if (!loaded) return failed('agent_version_missing', 'This version of the agent does not exist.');
-  const runtime =
-    claimed.overridesJson === undefined ? loaded : applyOverrides(loaded, claimed.overridesJson);
+  const extended = await abortable(addServerTools(loaded, options.mcpTools, call), signal);
+  const instructed = addInstructions(
+    claimed.overridesJson === undefined
+      ? extended.runtime
+      : applyOverrides(extended.runtime, claimed.overridesJson),
+    extended.offered,
+  );
+  const pinned = mayOfferSkills(instructed.toolbox) ? (loaded.skills?.items ?? []) : [];
+  turn.skills = await enabledSkills(options.agents, pinned, { ...call, signal });
+  const runtime = offerSkills(instructed, turn.skills, options.hasSkillCopies);
   const model = options.models(runtime.model);
   describeAgent(turn.span, runtime, model);
   if (!model)
@@ -70,12 +98,14 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   if (budget.ms <= 0) return completed('budget_reached');
   const openStep = answered ? undefined : lastStep;
   if (openStep) addMissingToolUses(turn, openStep, state);
+  options.offeredTools.add(turn, runtime, extended.offered);
 
   const cancelTimer = startBudgetTimer(turn, budget.ms, options);
   try {
     return await runSteps(turn, state, openStep, options);
   } finally {
     cancelTimer();
+    await extended.offered.close({ isLeaseLost: turn.stopCause === 'lost' });
   }
 }
 
@@ -92,18 +122,29 @@ async function runSteps(
     if (step) {
       // Running a call is progress. A step that an earlier attempt completed is none and keeps the failure count.
       if (openCalls(step).length > 0) state.failures = 0;
-      const asks = await runToolCalls(turn, step, runtime, options);
-      if (turn.stopCause) return stoppedOutcome(turn, options);
+      const { asks, whenExhausted, hasReadyCalls } = await runToolCalls(turn, step, runtime, options);
+      // A request of a call that has run is lost unless the turn blocks with it.
+      const blocks = turn.stopCause === 'stopping' && asks.some(({ state }) => state !== undefined);
+      if (turn.stopCause && !blocks) return stoppedOutcome(turn, options);
       if (asks.length > 0) return blocked(asks);
+      if (whenExhausted.length > 0) return retryDependency(whenExhausted);
+      if (hasReadyCalls) continue;
       messages.push(toolResultsMessage(step));
     }
     if (steps >= runtime.maxSteps) return completed('max_steps_reached');
     if (isSpent(budget)) return completed('budget_reached');
+    const access = await abortable(openModel(turn, state.model, options), turn.signal);
+    if (access.kind === 'ended') return access.outcome;
     const prompt = await promptOf(turn, state, options);
-    const { end, content, checked } = await runModelStep(turn, state, prompt.messages, options).finally(
+    const { model } = access;
+    const requested = { ...state, model, hasAgentKey: access.kind === 'agent_key' };
+    const { end, content, checked } = await runModelStep(turn, requested, prompt.messages, options).finally(
       prompt.release,
     );
-    if (end.kind === 'failed') return failureOutcome(end.failure);
+    if (end.kind === 'failed') {
+      if (access.kind === 'agent_key') await reportRefusedKey(turn, access, end.failure, options);
+      return failureOutcome(end.failure);
+    }
     if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options);
     steps++;
     const current = modelStepOf(content, end.finishReason, checked);
@@ -206,6 +247,8 @@ function exceptionOutcome(turn: LeasedTurn, error: unknown, options: TurnOptions
     turn.outbox.discardMessage('model_output_too_large');
     return failed('model_output_too_large', 'The answer of the model exceeds the size limit of a message.');
   }
+  if (error instanceof FilesRefused) return failed(error.code, error.message);
+  if (error instanceof Refusal && error.code === 'LEASE_LOST') options.turns.lose(turn);
   if (error instanceof PartsTooLarge) return failed('parts_too_large', error.message);
   if (error instanceof PartUnavailable) {
     log.error({ ...turn.logFields, err: error }, 'the bytes of a part are missing; the turn failed');
@@ -214,7 +257,7 @@ function exceptionOutcome(turn: LeasedTurn, error: unknown, options: TurnOptions
   if (turn.stopCause) return stoppedOutcome(turn, options);
   if (error instanceof Refusal && (ERRORS[error.code].retryable || error.code === 'INTERNAL')) {
     log.warn({ ...turn.logFields, err: error }, 'another service is unavailable; the turn will be retried');
-    return retry('dependency_unavailable', 'A part of the service is temporarily unavailable.');
+    return retryDependency();
   }
   log.error({ ...turn.logFields, err: error }, 'a turn failed unexpectedly');
   turn.outbox.discardMessage('internal');

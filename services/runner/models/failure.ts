@@ -10,6 +10,8 @@ export interface ModelFailure {
   isRetryable: boolean;
   /** The delay in milliseconds that the provider asks for; 0 when it asks for none. */
   delayMs: number;
+  /** The status with which the provider has refused the API key. */
+  refusedStatus?: number | undefined;
 }
 
 const MESSAGE_CHARS = 300;
@@ -56,7 +58,10 @@ function rejectedRequest(
   if (status === 429)
     return temporary('model_rate_limited', 'The rate limit of the model provider is exceeded.', delayMs);
   if (status === 401 || status === 403)
-    return permanent('model_unauthorized', 'The model provider rejects the API key.');
+    return {
+      ...permanent('model_unauthorized', 'The model provider rejects the API key.'),
+      refusedStatus: status,
+    };
   if (isRetryable) return temporary('model_overloaded', 'The model provider is overloaded.', delayMs);
   return badRequest(message);
 }
@@ -68,6 +73,13 @@ export function interruptedStream(): ModelFailure {
 
 export function stepTimeout(seconds: number): ModelFailure {
   return temporary('model_timeout', `The model did not finish within ${seconds} seconds.`, 0);
+}
+
+/** The provider has refused the model key of an agent, now with a status or before. */
+export function refusedModelKey(refusedStatus: number | undefined): ModelFailure {
+  const message =
+    'The model provider has refused the model key of the agent. An administrator must replace it in its vault.';
+  return { ...permanent('model_key_refused', message), refusedStatus };
 }
 
 function missingKey(provider: string): ModelFailure {

@@ -14,9 +14,14 @@ import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
 import { badRequest, interruptedStream, type ModelFailure, toModelFailure } from './failure.ts';
 import { redactedError } from './redacted-error.ts';
-import { type ContentPart, type ModelStepListener, ResponseAssembler } from './response-assembler.ts';
+import {
+  type ContentPart,
+  type GeneratedFile,
+  type ModelStepListener,
+  ResponseAssembler,
+} from './response-assembler.ts';
 
-export type { ContentPart, ModelStepListener };
+export type { ContentPart, GeneratedFile, ModelStepListener };
 
 /** Turns off the warnings that the library prints to the console. */
 globalThis.AI_SDK_LOG_WARNINGS = false;

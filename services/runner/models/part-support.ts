@@ -9,6 +9,8 @@ export interface PartSupport {
   messages: RegExp;
   /** The media types in tool results; undefined if tool results hold only text. Other parts follow in a user message. */
   toolResults: RegExp | undefined;
+  /** The media types in answers; undefined if answers hold only text. Other parts follow in a user message. */
+  answers?: RegExp;
   /** Text files are documents of their own. Otherwise they become text parts. */
   textDocuments: boolean;
   /** The sum of the parts of one request in bytes. Providers refuse longer requests. */
@@ -46,6 +48,7 @@ export const ENDPOINT_PARTS: PartSupport = {
 export const REHEARSAL_PARTS: PartSupport = {
   messages: /./,
   toolResults: /./,
+  answers: /./,
   textDocuments: false,
   maxBytes: 64 * MIB,
   maxParts: 500,

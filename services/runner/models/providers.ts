@@ -17,6 +17,8 @@ export type OutputMode = 'native' | 'instruction';
 interface ModelProvider {
   server: ModelServer;
   load: ModelLoader;
+  /** Returns a loader of models that use this API key in place of the operator's. */
+  loaderWith(apiKey: string): ModelLoader;
   /** Limit of output tokens of a step when neither the agent's options nor its budget set one. */
   maxOutputTokens: number;
   outputMode: OutputMode;
@@ -67,16 +69,15 @@ function anthropic({
   anthropicBaseUrl: baseURL = ANTHROPIC_URL,
   modelTraceContext,
 }: ProviderSettings): ModelProvider {
-  const load = loadOnce(async () => {
-    if (apiKey === undefined) throw new MissingApiKey('anthropic');
+  const open = async (key: string) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    const provider = createAnthropic({ apiKey, baseURL, fetch: createFetch(apiKey) });
-    return (modelId) => provider.messages(modelId);
-  });
+    const provider = createAnthropic({ apiKey: key, baseURL, fetch: createFetch(key) });
+    return (modelId: string) => provider.messages(modelId);
+  };
   const server = serverOf('anthropic', baseURL, modelTraceContext);
   return {
     server,
-    load,
+    ...loaders(open, required('anthropic', apiKey)),
     maxOutputTokens: ANTHROPIC_TOKENS,
     outputMode: 'native',
     defaults: {},
@@ -94,16 +95,15 @@ function openai({
   openaiBaseUrl: baseURL = OPENAI_URL,
   modelTraceContext,
 }: ProviderSettings): ModelProvider {
-  const load = loadOnce(async () => {
-    if (apiKey === undefined) throw new MissingApiKey('openai');
+  const open = async (key: string) => {
     const { createOpenAI } = await import('@ai-sdk/openai');
-    const provider = createOpenAI({ apiKey, baseURL, fetch: createFetch(apiKey) });
-    return (modelId) => provider.responses(modelId);
-  });
+    const provider = createOpenAI({ apiKey: key, baseURL, fetch: createFetch(key) });
+    return (modelId: string) => provider.responses(modelId);
+  };
   const server = serverOf('openai', baseURL, modelTraceContext);
   return {
     server,
-    load,
+    ...loaders(open, required('openai', apiKey)),
     maxOutputTokens: OPENAI_TOKENS,
     outputMode: 'native',
     defaults: { store: false, strictJsonSchema: false },
@@ -118,21 +118,41 @@ function endpoint(
   apiKey: string | undefined,
   server: ModelServer,
 ): ModelProvider {
-  const load = loadOnce(async () => {
+  const open = async (key?: string) => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    const fetch = createFetch(apiKey);
-    const provider = createOpenAICompatible({ name, baseURL, apiKey, fetch, includeUsage: true });
-    return (modelId) => provider.chatModel(modelId);
-  });
+    const fetch = createFetch(key);
+    const provider = createOpenAICompatible({ name, baseURL, apiKey: key, fetch, includeUsage: true });
+    return (modelId: string) => provider.chatModel(modelId);
+  };
   return {
     server,
-    load,
+    ...loaders<string | undefined>(open, () => apiKey),
     maxOutputTokens: ENDPOINT_TOKENS,
     // Many servers reject a response format.
     outputMode: 'instruction',
     defaults: {},
     rejectsText: isEmpty,
     parts: ENDPOINT_PARTS,
+  };
+}
+
+/** Returns the operator's API key. Throws MissingApiKey when it is not configured. */
+function required(provider: string, apiKey: string | undefined): () => string {
+  return () => {
+    if (apiKey === undefined) throw new MissingApiKey(provider);
+    return apiKey;
+  };
+}
+
+type OpenModel = (modelId: string) => LanguageModelV4;
+
+function loaders<Key extends string | undefined>(
+  open: (apiKey: Key | string) => Promise<OpenModel>,
+  operatorKey: () => Key | string,
+): Pick<ModelProvider, 'load' | 'loaderWith'> {
+  return {
+    load: loadOnce(async () => open(operatorKey())),
+    loaderWith: (apiKey) => loadOnce(() => open(apiKey)),
   };
 }
 
@@ -144,7 +164,7 @@ function serverOf(provider: string, url: string, traced: readonly string[] = [])
 }
 
 /** Opens a provider at the first use, and again only after a failure. */
-function loadOnce(open: () => Promise<(modelId: string) => LanguageModelV4>): ModelLoader {
+function loadOnce(open: () => Promise<OpenModel>): ModelLoader {
   let opened: ReturnType<typeof open> | undefined;
   return async (modelId) => {
     opened ??= open();

@@ -1,6 +1,7 @@
 import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../../lib/clock.ts';
-import { createLazyModel } from './lazy-model.ts';
+import type { Secret } from '../../../lib/secret.ts';
+import { createLazyModel, type ModelLoader } from './lazy-model.ts';
 import { type PartSupport, REHEARSAL_PARTS } from './part-support.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import { createProviders, type ModelServer, type OutputMode } from './providers.ts';
@@ -22,6 +23,8 @@ export interface Model {
   server: ModelServer | undefined;
   /** The image and file parts that its protocol can carry. */
   parts: PartSupport;
+  /** Returns the model with this API key in place of the operator's. Undefined for a model in this process. */
+  withKey: ((key: Secret) => LanguageModelV4) | undefined;
 }
 
 /** Returns the model with a name; undefined for an unknown name. */
@@ -42,6 +45,7 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
       defaults: {},
       server: undefined,
       parts: REHEARSAL_PARTS,
+      withKey: undefined,
     },
   ];
   const models = new Map([rehearsal(createEcho()), rehearsal(createScript(clock)), rehearsal(createShell())]);
@@ -52,10 +56,15 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
     const provider = name.slice(0, slash);
     const found = slash > 0 ? providers.get(provider) : undefined;
     if (!found) return undefined;
-    const { load, rejectsText, maxOutputTokens, outputMode, defaults, server, parts } = found;
+    const { load, loaderWith, rejectsText, ...members } = found;
     const modelId = name.slice(slash + 1);
-    const languageModel = createLazyModel({ provider, modelId, load, rejectsText });
-    return { provider, languageModel, maxOutputTokens, outputMode, defaults, server, parts };
+    const create = (loader: ModelLoader) => createLazyModel({ provider, modelId, load: loader, rejectsText });
+    return {
+      ...members,
+      provider,
+      languageModel: create(load),
+      withKey: (key) => create(loaderWith(key.reveal())),
+    };
   }
 
   return (name) => models.get(name) ?? remoteModel(name);

@@ -6,12 +6,15 @@ import type {
 } from '@ai-sdk/provider';
 import type { AssistantContent, FilePart, TextPart, ToolCallPart } from 'ai';
 
-/** A file that a model has generated. */
-type GeneratedFile = FilePart & { data: string };
+type FileOf<Data> = Omit<FilePart, 'data'> & { data: Data };
+/** The bytes of a file that a model has generated. */
+export type GeneratedFile = FileOf<Uint8Array>;
+/** The URL of a file that a model has generated. */
+export type LinkedFile = FileOf<string>;
 type ReasoningPart = Extract<AssistantContent[number], { type: 'reasoning' }>;
 
 /** One part of an answer, in the form in which the next request sends it back. */
-export type ContentPart = TextPart | ReasoningPart | ToolCallPart | GeneratedFile;
+export type ContentPart = TextPart | ReasoningPart | ToolCallPart | GeneratedFile | LinkedFile;
 
 /** Gets the answer of a model while it is streamed. */
 export interface ModelStepListener {
@@ -132,14 +135,23 @@ function parseInput(text: string): object {
   return { invalid_json: text };
 }
 
-function file({ data, mediaType, providerMetadata }: LanguageModelV4File): GeneratedFile {
-  const part: GeneratedFile = { type: 'file', data: fileData(data), mediaType };
+function file({ data, mediaType, providerMetadata }: LanguageModelV4File): GeneratedFile | LinkedFile {
+  const found = fileData(data);
+  const part: GeneratedFile | LinkedFile =
+    typeof found === 'string'
+      ? { type: 'file', data: found, mediaType }
+      : { type: 'file', data: found, mediaType };
   attach(part, providerMetadata);
   return part;
 }
 
-/** Returns a URL or base64 text, which JSON can hold. */
-function fileData(data: LanguageModelV4File['data']): string {
-  if (data.type === 'url') return data.originalUrl ?? data.url.href;
-  return typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
+const BASE64_URL = /^data:[^,]*;base64,/i;
+
+/** Returns bytes, or a URL to bytes elsewhere. */
+function fileData(data: LanguageModelV4File['data']): Uint8Array | string {
+  if (data.type === 'data')
+    return typeof data.data === 'string' ? Buffer.from(data.data, 'base64') : data.data;
+  const url = data.originalUrl ?? data.url.href;
+  const head = BASE64_URL.exec(url)?.[0];
+  return head === undefined ? url : Buffer.from(url.slice(head.length), 'base64');
 }

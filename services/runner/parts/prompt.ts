@@ -1,4 +1,4 @@
-import type { ModelMessage, TextPart, ToolResultPart } from 'ai';
+import type { AssistantModelMessage, ModelMessage, TextPart, ToolResultPart } from 'ai';
 import { essenceOf, isTextType } from '../../../lib/model-media.ts';
 import { matchesMedia, type PartSupport } from '../models/part-support.ts';
 import { chooseParts, type PartModel } from './choose-parts.ts';
@@ -51,6 +51,8 @@ class PromptWriter {
   readonly #support: PartSupport;
   readonly #notes: ReadonlyMap<MessagePart, string>;
   readonly #loaded: LoadedParts;
+  /** Files that the protocol does not carry in their place. */
+  readonly #moved: TaggedFilePart[] = [];
 
   constructor(support: PartSupport, notes: ReadonlyMap<MessagePart, string>, loaded: LoadedParts) {
     this.#support = support;
@@ -66,28 +68,55 @@ class PromptWriter {
       });
       return [{ ...message, content }];
     }
-    if (message.role !== 'tool' || !hasReferences([message])) return [message];
-    const moved: TaggedFilePart[] = [];
+    if (message.role === 'assistant' && hasReferences([message])) return this.#writeAnswer(message);
+    if (message.role !== 'tool') return [message];
     const content = message.content.map((part) =>
-      part.type === 'tool-result' ? this.#toolResult(part, moved) : part,
+      part.type === 'tool-result' ? this.#toolResult(part) : part,
     );
-    const results: ModelMessage = { ...message, content };
-    return moved.length === 0 ? [results] : [results, { role: 'user', content: [MOVED, ...moved] }];
+    return [{ ...message, content }, ...this.#takeMoved()];
   }
 
-  /** Adds the files that the protocol does not carry in tool results to `moved`. */
-  #toolResult(result: ToolResultPart, moved: TaggedFilePart[]): ToolResultPart {
+  /** The results of the calls of an answer must follow it directly, before the files that the answer cannot hold. */
+  #writeAnswer(message: AssistantModelMessage): ModelMessage[] {
+    if (typeof message.content === 'string') return [message];
+    const { answers } = this.#support;
+    const content = message.content.map((part) => {
+      const reference = referenceIn(part);
+      if (!reference) return part;
+      const carried = this.#carry(part, reference, answers);
+      const providerOptions = 'providerOptions' in part ? part.providerOptions : undefined;
+      if (carried.type === 'text' || !providerOptions) return carried;
+      return { ...carried, providerOptions: { ...carried.providerOptions, ...providerOptions } };
+    });
+    const hasCalls = content.some(({ type }) => type === 'tool-call');
+    return [{ ...message, content }, ...(hasCalls ? [] : this.#takeMoved())];
+  }
+
+  /** Returns the part if the protocol carries its media type in this place. Otherwise the part is moved to a later message. */
+  #carry(
+    part: MessagePart,
+    reference: PartReference,
+    carried: RegExp | undefined,
+  ): TextPart | TaggedFilePart {
+    const resolved = this.#resolve(part, reference);
+    if (resolved.type === 'text') return resolved;
+    if (resolved.data.type === 'text') return textFile(reference, resolved.data.text);
+    if (carried && matchesMedia(carried, resolved.mediaType)) return resolved;
+    this.#moved.push(resolved);
+    return { type: 'text', text: `[${describePart(reference)}: in the next message]` };
+  }
+
+  #takeMoved(): ModelMessage[] {
+    const moved = this.#moved.splice(0);
+    return moved.length === 0 ? [] : [{ role: 'user', content: [MOVED, ...moved] }];
+  }
+
+  #toolResult(result: ToolResultPart): ToolResultPart {
     if (result.output.type !== 'content') return result;
     const { toolResults: carried } = this.#support;
     const value = result.output.value.map((item): ToolParts[number] => {
       const reference = referenceIn(item);
-      const part = reference && this.#resolve(item, reference);
-      if (!reference || !part) return item;
-      if (part.type === 'text') return part;
-      if (part.data.type === 'text') return textFile(reference, part.data.text);
-      if (carried && matchesMedia(carried, part.mediaType)) return part;
-      moved.push(part);
-      return { type: 'text', text: `[${describePart(reference)}: in the next message]` };
+      return reference ? this.#carry(item, reference, carried) : item;
     });
     if (carried) return { ...result, output: { type: 'content', value } };
     const text = value.map((item) => (item.type === 'text' ? item.text : '')).join('\n');
@@ -112,7 +141,7 @@ class PromptWriter {
   }
 }
 
-const MOVED: TextPart = { type: 'text', text: 'The images and files of the tool results:' };
+const MOVED: TextPart = { type: 'text', text: 'The images and files of the messages before:' };
 
 function textFile({ name = 'unnamed', mediaType }: PartReference, text: string): TextPart {
   const attributes = `name=${JSON.stringify(name)} media_type=${JSON.stringify(mediaType)}`;

@@ -1,5 +1,5 @@
-import type { JSONValue } from '@ai-sdk/provider';
-import type { ModelMessage, ToolResultPart, UserContent } from 'ai';
+import type { JSONValue, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { AssistantContent, ModelMessage, ToolResultPart, UserContent } from 'ai';
 
 /** An image or file part in the journal. Its bytes are stored in the files service. */
 export interface JournaledPart {
@@ -8,6 +8,8 @@ export interface JournaledPart {
   name?: string;
   sha256: string;
   size: number;
+  /** Only of a file that a model has made: what the provider needs back. */
+  providerOptions?: SharedV4ProviderOptions;
 }
 
 /** A part of a message whose bytes are not loaded. */
@@ -20,6 +22,9 @@ export interface PartReference {
   size: number;
 }
 
+type AssistantParts = Exclude<AssistantContent, string>;
+/** A part of an answer in the journal. */
+export type AnswerPart = AssistantParts[number] | JournaledPart;
 export type UserParts = Exclude<UserContent, string>;
 export type ToolParts = Extract<ToolResultPart['output'], { type: 'content' }>['value'];
 
@@ -29,6 +34,11 @@ export type TaggedFilePart = Extract<ToolParts[number], { type: 'file' }>;
 /** Returns the content of a user message for a model. Its image and file parts become references. */
 export function userParts(content: UserContent): UserContent {
   if (typeof content === 'string') return content;
+  return content.map((part) => (isJournaledPart(part) ? referencePart(part) : part));
+}
+
+/** Returns the content of an answer for a model. Its image and file parts become references. */
+export function answerParts(content: readonly AnswerPart[]): AssistantContent {
   return content.map((part) => (isJournaledPart(part) ? referencePart(part) : part));
 }
 
@@ -62,13 +72,18 @@ function isTextPart(value: unknown): value is { text: string } {
   return type === 'text' && typeof text === 'string';
 }
 
-function referencePart({ type, media_type: mediaType, name, sha256, size }: JournaledPart): TaggedFilePart {
+function referencePart(part: JournaledPart): TaggedFilePart {
+  const { type, media_type: mediaType, name, sha256, size, providerOptions } = part;
   const reference = { kind: type, sha256, size: String(size) };
-  return { type: 'file', mediaType, data: { type: 'reference', reference }, ...(name && { filename: name }) };
+  return {
+    ...{ type: 'file', mediaType, data: { type: 'reference', reference } },
+    ...(name && { filename: name }),
+    ...(providerOptions && { providerOptions }),
+  };
 }
 
-/** A part of a user message or of a tool result. */
-export type MessagePart = UserParts[number] | ToolParts[number];
+/** A part of a user message, of an answer or of a tool result. */
+export type MessagePart = UserParts[number] | AssistantParts[number] | ToolParts[number];
 
 /** Returns the reference in a part of a message; undefined for a part of another kind. */
 export function referenceIn(part: MessagePart): PartReference | undefined {
@@ -81,10 +96,10 @@ export function referenceIn(part: MessagePart): PartReference | undefined {
 
 const NO_PARTS: MessagePart[] = [];
 
-/** The parts of a user message or of the tool results of a message, in order. */
+/** The parts of a user message, of an answer or of the tool results of a message, in order. */
 export function partsOf(message: ModelMessage): readonly MessagePart[] {
-  if (message.role === 'user') return typeof message.content === 'string' ? NO_PARTS : message.content;
-  if (message.role !== 'tool') return NO_PARTS;
+  if (typeof message.content === 'string') return NO_PARTS;
+  if (message.role === 'user' || message.role === 'assistant') return message.content;
   return message.content.flatMap((part) =>
     part.type === 'tool-result' && part.output.type === 'content' ? part.output.value : NO_PARTS,
   );

@@ -1,4 +1,5 @@
 import type { Span } from '../../../lib/telemetry/tracer.ts';
+import type { PinnedSkill } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { ClaimedTurn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { Outbox } from './outbox.ts';
 import type { ReportIntervals } from './report-pace.ts';
@@ -14,6 +15,8 @@ export class LeasedTurn {
   readonly span: Span;
   /** The error code of the outcome; undefined when the turn has none. */
   errorCode: string | undefined;
+  /** The skills that the turn offers, as read when it began to run. */
+  skills: readonly PinnedSkill[] = [];
   /** Milliseconds since the epoch. No other runner can claim the turn before. */
   leaseUntil: number;
   readonly #controller = new AbortController();

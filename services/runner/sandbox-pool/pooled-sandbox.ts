@@ -15,6 +15,7 @@ interface PooledSandboxOptions {
 }
 
 interface WorkspaceSlot {
+  workspaceId: string;
   /** Admits one command at a time. */
   semaphore: Semaphore;
   /** Undefined before the first use of the workspace and after its files were removed for another one. */
@@ -136,7 +137,7 @@ export class PooledSandbox {
   async withWorkspace<T>(workspaceId: string, work: (copy: WorkspaceCopy) => Promise<T>): Promise<T> {
     let slot = this.#workspaces.get(workspaceId);
     if (!slot) {
-      slot = { semaphore: new Semaphore(1), copy: undefined };
+      slot = { workspaceId, semaphore: new Semaphore(1), copy: undefined };
       this.#workspaces.set(workspaceId, slot);
     }
     const { clock } = this.#options;
@@ -155,10 +156,9 @@ export class PooledSandbox {
     this.#copies.delete(slot);
     this.acquire();
     await slot.semaphore.run(async () => {
-      const { copy } = slot;
       slot.copy = undefined;
       this.#copies.delete(slot);
-      await copy?.tree.clear().catch(() => {});
+      await this.sandbox.removeWorkspace(slot.workspaceId).catch(() => {});
     });
     this.release();
   }

@@ -1,16 +1,20 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { Refusal, refuse } from '../../../lib/errors.ts';
-import type { CommandResult } from '../sandbox/sandbox.ts';
+import { Refusal } from '../../../lib/errors.ts';
+import type { SessionEgress } from '../credentials/session-egress.ts';
+import type { EgressCredentials } from '../network/intercept/egress-credentials.ts';
+import type { CommandResult, SkillMount } from '../sandbox/sandbox.ts';
 import type { WorkspaceTree } from '../sandbox/workspace-tree.ts';
 import type { ToolCallContext } from '../tool-calls/tool-call.ts';
 import { ToolError } from '../tool-calls/tool-error.ts';
 import type { Commit, DiscardedChanges, WorkspaceCopy } from '../workspace/copy.ts';
 import { UnknownSaveError } from '../workspace/save-changes.ts';
+import type { AcquiredSkills, SkillCopies } from '../workspace/skill-copies.ts';
 import { type Attachment, type FilesClient, WorkspaceClient } from '../workspace/workspace-client.ts';
 import type { PooledSandbox } from './pooled-sandbox.ts';
 import { SandboxLostError, sandboxFailure } from './sandbox-lost-error.ts';
 import type { SandboxPool } from './sandbox-pool.ts';
 import { workspaceIdOf } from './sandbox-tenant.ts';
+import { commandSeconds, withinCommandTime } from './within-command-time.ts';
 
 interface CommandRequest {
   script: string;
@@ -21,6 +25,12 @@ interface CommandRequest {
   /** Writes further files into the workspace before its changes are committed. */
   writeFiles(tree: WorkspaceTree): Promise<void>;
 }
+
+/** A request with the skills that the command sees and the credentials that it can use. */
+type SkilledRequest = CommandRequest & {
+  skills: readonly SkillMount[];
+  egress: EgressCredentials | undefined;
+};
 
 export interface CompletedCommand {
   result: CommandResult;
@@ -35,7 +45,15 @@ export interface CompletedCommand {
   discarded?: DiscardedChanges & { reachedLimit: string };
 }
 
-const DEFAULT_TIMEOUT_SECONDS = 120;
+interface Services {
+  files: FilesClient;
+  clock: Clock;
+  /** Absent: commands see no skills. */
+  skillCopies?: SkillCopies | undefined;
+  /** Absent: commands use no credentials. */
+  sessionEgress?: SessionEgress | undefined;
+}
+
 /** Sandboxes that are created for one command when each turns out to be lost before the command has run. */
 const MAX_ATTEMPTS = 3;
 
@@ -43,16 +61,25 @@ export type CommandRunner = ReturnType<typeof createCommandRunner>;
 
 /**
  * Returns a function that runs a command in the sandbox of a turn. It updates the workspace before the command, and
- * commits the changes after it. When the sandbox is lost before the command has run, the command runs in a new one.
+ * commits the changes after it. When the sandbox is lost before the command has run, the command runs in a new one. The
+ * command sees the skills that the turn offers.
  */
-export function createCommandRunner(pool: SandboxPool, files: FilesClient, clock: Clock) {
+export function createCommandRunner(pool: SandboxPool, services: Services) {
   return async (request: CommandRequest, call: ToolCallContext): Promise<CompletedCommand> => {
     for (let attempt = 1; ; attempt++) {
       // Needs no sandbox, so it takes place while the sandbox is acquired.
-      const attachment = beginAttachment(call, { files, clock });
+      const attachment = beginAttachment(call, services);
       const pooled = await pool.acquire(call);
       try {
-        return await runInWorkspace(pooled, request, call, attachment, { files, clock });
+        using skills = await acquireSkills(pooled, call, services);
+        const egress = await services.sessionEgress?.credentialsOf(call, pooled.environment);
+        return await runInWorkspace(
+          pooled,
+          { ...request, skills: skills.mounts, egress },
+          call,
+          attachment,
+          services,
+        );
       } catch (error) {
         if (!(error instanceof SandboxLostError)) throw error;
         pool.end(pooled, 'lost', 'the sandbox was lost');
@@ -62,6 +89,20 @@ export function createCommandRunner(pool: SandboxPool, files: FilesClient, clock
       }
     }
   };
+}
+
+const NO_SKILLS: AcquiredSkills = { mounts: [], [Symbol.dispose]() {} };
+
+/** The copies of the skills are made within the time limit of commands. */
+async function acquireSkills(
+  pooled: PooledSandbox,
+  call: ToolCallContext,
+  { skillCopies, clock }: Services,
+): Promise<AcquiredSkills> {
+  if (!skillCopies || !call.turn.skills?.length) return NO_SKILLS;
+  return withinCommandTime('The skills could not be copied', pooled, call, clock, (signal) =>
+    skillCopies.acquire({ turn: call.turn, signal }),
+  );
 }
 
 function beginAttachment({ turn, signal }: ToolCallContext, { files, clock }: Services): Attachment {
@@ -79,7 +120,7 @@ function toToolError({ hasRun, reachedLimit, cause }: SandboxLostError): ToolErr
 
 async function runInWorkspace(
   pooled: PooledSandbox,
-  request: CommandRequest,
+  request: SkilledRequest,
   call: ToolCallContext,
   attachment: Attachment,
   services: Services,
@@ -100,14 +141,16 @@ async function runInWorkspace(
 async function runAndCommit(
   pooled: PooledSandbox,
   copy: WorkspaceCopy,
-  { script, output, maxOutputBytes, ...request }: CommandRequest,
+  { script, skills, egress, output, maxOutputBytes, ...request }: SkilledRequest,
   call: ToolCallContext,
   services: Services,
 ): Promise<CompletedCommand> {
-  const limit = timeoutSecondsOf(pooled);
+  const limit = commandSeconds(pooled);
   const timeoutSeconds = Math.min(request.timeoutSeconds ?? limit, limit);
   const result = await pooled.sandbox.run({
     script,
+    skills,
+    egress,
     workspaceId: workspaceIdOf(call.turn),
     timeoutMs: timeoutSeconds * 1_000,
     signal: AbortSignal.any([call.signal, pooled.endSignal]),
@@ -142,40 +185,17 @@ async function runAndCommit(
   }
 }
 
-interface Services {
-  files: FilesClient;
-  clock: Clock;
-}
-
-function timeoutSecondsOf({ environment }: PooledSandbox): number {
-  return environment.spec?.sandbox?.commandTimeoutSeconds || DEFAULT_TIMEOUT_SECONDS;
-}
-
-/**
- * Updates or saves the workspace within the time limit of the environment's commands, so that a turn does not wait
- * longer for a failing object store. Fails with DEADLINE_EXCEEDED, or with UnknownSaveError when the changes may be saved.
- */
-async function synchronize<Result>(
+/** Updates or saves the workspace within the time limit of commands. */
+function synchronize<Result>(
   verb: 'updated' | 'saved',
   pooled: PooledSandbox,
-  { turn, signal: callSignal }: ToolCallContext,
+  call: ToolCallContext,
   { files, clock }: Services,
   work: (client: WorkspaceClient, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const seconds = timeoutSecondsOf(pooled);
-  const late = new AbortController();
-  const cancel = clock.after(seconds * 1_000, () => late.abort());
-  const signal = AbortSignal.any([callSignal, late.signal]);
-  try {
-    return await work(new WorkspaceClient(files, turn, signal), signal);
-  } catch (error) {
-    if (!late.signal.aborted || callSignal.aborted) throw error;
-    const problem = `The workspace could not be ${verb} within ${seconds} seconds.`;
-    if (error instanceof UnknownSaveError) throw new UnknownSaveError(problem, { cause: error });
-    throw refuse('DEADLINE_EXCEEDED', problem, { cause: error });
-  } finally {
-    cancel();
-  }
+  return withinCommandTime(`The workspace could not be ${verb}`, pooled, call, clock, (signal) =>
+    work(new WorkspaceClient(files, call.turn, signal), signal),
+  );
 }
 
 /** The command has run and must not run again, even if its copy cannot be emptied. */

@@ -8,6 +8,7 @@ import {
 } from '../../../lib/sandboxes.ts';
 import type { EnvironmentSpec } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { SandboxProvider } from '../sandbox/sandbox.ts';
+import type { SkillDirectory } from './skill-directory.ts';
 
 /** The providers of a runner. */
 export interface SandboxProviders {
@@ -15,6 +16,8 @@ export interface SandboxProviders {
   available: readonly SandboxProvider[];
   /** Providers that do not work on this machine, with the reason. */
   unavailable: readonly { name: ProviderName; reason: string }[];
+  /** The copies of skills that commands of the providers see. Absent: they see none. */
+  skillDirectory?: SkillDirectory;
   /** How the default provider enforces the limits of workspace copies. */
   copies: string;
   /** Describes the space that copies use at present. */

@@ -4,12 +4,15 @@ import type { Clock } from '../../../lib/clock.ts';
 import { DirectoryProblem } from '../../../lib/directory.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Log } from '../../../lib/log.ts';
-import { internetDialer } from '../kernel/network/egress-policy.ts';
+import type { Metrics } from '../../../lib/metrics.ts';
+import { internetDialer } from '../../../lib/outbound/dialer.ts';
+import { createEgressMetrics } from '../network/intercept/egress-metrics.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';
 import type { SandboxProviders } from './choose-provider.ts';
 import { SandboxRoot } from './sandbox-root.ts';
 import { createSimulatedProvider } from './simulated/provider.ts';
 import { SIMULATED_COPIES } from './simulated/sandbox.ts';
+import { SkillDirectory } from './skill-directory.ts';
 import { readDiskSpace } from './space/disk-reserve.ts';
 import type { SpaceLimits } from './space/space-limits.ts';
 import { SpaceMonitor } from './space/space-monitor.ts';
@@ -27,6 +30,8 @@ interface SandboxSettings {
   limits: SpaceLimits;
   /** Limit of all copies together; undefined for the free space at start. */
   totalMib: number | undefined;
+  /** Limit of all copies of skills together. */
+  skillCopiesMib: number;
 }
 
 const MIB = 1024 * 1024;
@@ -36,25 +41,33 @@ const INSTALLATION = resolve(import.meta.dirname, '../../..');
 
 /** Returns the providers that work on this machine, and the reasons why the others do not. Throws DirectoryProblem. */
 export async function openProviders(
-  { directory, totalMib, ...settings }: SandboxSettings,
-  { clock, ids, log }: { clock: Clock; ids: Ids; log: Log },
+  { directory, totalMib, skillCopiesMib, ...settings }: SandboxSettings,
+  { clock, ids, log, metrics }: { clock: Clock; ids: Ids; log: Log; metrics: Metrics },
 ): Promise<SandboxProviders> {
   requirePrivateDirectory(directory);
   const totalBytes = totalMib === undefined ? undefined : totalMib * MIB;
   const monitor = new SpaceMonitor({ readDisk: () => readDiskSpace(directory), clock, totalBytes });
+  const skillDirectory = new SkillDirectory({
+    path: join(directory, 'skills'),
+    maxBytes: skillCopiesMib * MIB,
+    readDisk: () => readDiskSpace(directory),
+  });
   const describeSpace = () => monitor.describe();
   const bubblewrap = await openBubblewrap({
     ...settings,
     hiddenPaths: [INSTALLATION, directory, ...settings.hiddenPaths],
     directory: join(directory, 'bubblewrap'),
+    skillDirectory: skillDirectory.path,
     clock,
     ids,
     log,
     dialer: internetDialer,
+    egressMetrics: createEgressMetrics(metrics),
     monitor,
   });
   const simulated = createSimulatedProvider({
     root: new SandboxRoot({ path: join(directory, 'simulated'), clock, limits: settings.limits, monitor }),
+    skillDirectory: skillDirectory.path,
     clock,
     isDefault: 'reason' in bubblewrap,
   });
@@ -62,11 +75,12 @@ export async function openProviders(
     return {
       available: [simulated],
       unavailable: [{ name: 'bubblewrap', ...bubblewrap }],
+      skillDirectory,
       copies: SIMULATED_COPIES,
       describeSpace,
     };
   const { provider, copies, close } = bubblewrap;
-  return { available: [provider, simulated], unavailable: [], copies, describeSpace, close };
+  return { available: [provider, simulated], unavailable: [], skillDirectory, copies, describeSpace, close };
 }
 
 /** A user who owns the directory, or can write it, could enter every sandbox. Throws DirectoryProblem. */

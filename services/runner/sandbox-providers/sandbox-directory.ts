@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isId } from '../../../lib/ids.ts';
 import { CopyDirectory } from './copy-directory.ts';
@@ -22,7 +22,8 @@ interface SandboxDirectoryOptions {
   hasSpare: boolean;
 }
 
-const PASSABLE_MODE = 0o711;
+/** Lets other users pass through a directory whose entries they know. */
+export const PASSABLE_MODE = 0o711;
 
 /** The directory of one sandbox. */
 export class SandboxDirectory {
@@ -59,6 +60,34 @@ export class SandboxDirectory {
     this.#copies.set(workspaceId, created);
     created.catch(() => this.#copies.delete(workspaceId));
     return created;
+  }
+
+  /**
+   * Removes the copy of a workspace with its volume. No command may run in it. The volume is unmounted even while
+   * commands run in other copies: a command sees the mount of its own copy only, and the kernel unmounts the volume in
+   * the namespaces of the sandbox, too.
+   */
+  async removeCopy(workspaceId: string): Promise<void> {
+    const { monitor } = this.#options;
+    const copy = await this.#copies.get(workspaceId);
+    if (!copy) return;
+    this.#copies.delete(workspaceId);
+    try {
+      await copy.tree.clear();
+      await this.#removeVolume(copy.name);
+      rmSync(join(this.path, 'workspaces', copy.name), { recursive: true });
+    } finally {
+      monitor.forget(copy);
+    }
+  }
+
+  async #removeVolume(name: string): Promise<void> {
+    const { volumes } = this.#options;
+    if (!volumes) return;
+    const mountPoint = join(this.workspaces, name);
+    await volumes.remove(mountPoint);
+    this.#mountPoints.splice(this.#mountPoints.indexOf(mountPoint), 1);
+    rmSync(join(this.path, 'images', name));
   }
 
   /** Unmounts the volumes. No command may run any more. */

@@ -1,4 +1,5 @@
 import type { LimitName, Network, ProviderName } from '../../../lib/sandboxes.ts';
+import type { EgressCredentials } from '../network/intercept/egress-credentials.ts';
 import type { WorkspaceTree } from './workspace-tree.ts';
 
 /** Creates sandboxes with one technology. Code outside a provider's own folder uses this interface only. */
@@ -69,6 +70,11 @@ export interface Sandbox {
    */
   workspace(workspaceId: string): Promise<WorkspaceTree>;
   /**
+   * Removes the files of a workspace and releases their space, also while commands run in other workspaces. Does nothing
+   * when the sandbox has no such workspace. The caller must have finished with its tree.
+   */
+  removeWorkspace(workspaceId: string): Promise<void>;
+  /**
    * Runs one command. All of its processes have ended when the promise resolves or rejects. Rejects with SANDBOX_UNAVAILABLE when the
    * command could not start, or with a SandboxError or system error when the sandbox has failed.
    */
@@ -83,15 +89,26 @@ export interface Sandbox {
   destroy(): Promise<void>;
 }
 
+/** A skill that a command sees read-only, as a directory of its name in /skills. */
+export interface SkillMount {
+  name: string;
+  /** The name of its copy in the directory with the copies of this runner. The copy must exist until the command has ended. */
+  copy: string;
+}
+
 export interface Command {
   /** A script for bash. */
   script: string;
   /** wsp_…: the workspace that is the working directory. */
   workspaceId: string;
+  /** Only this command sees them. Absent: none. */
+  skills?: readonly SkillMount[] | undefined;
   /** Standard input; empty when absent. */
   stdin?: Uint8Array | undefined;
   /** Environment variables in addition to those of the sandbox. */
   variables?: Readonly<Record<string, string>> | undefined;
+  /** The credentials that its requests can carry, where the provider supports that. Absent: none. */
+  egress?: EgressCredentials | undefined;
   /** After this time, the command is ended with everything that it has started. */
   timeoutMs: number;
   /** Ends the command and everything that it has started, immediately. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { type ASK_USER, TOOLS, type ToolName } from '../../../lib/tools.ts';
+import { type ASK_USER, type RESOURCE_TOOLS, TOOLS, type ToolName } from '../../../lib/tools.ts';
 import type { CommandRunner } from '../sandbox-pool/run-command.ts';
 import type { FilesClient } from '../workspace/workspace-client.ts';
 import { createBash } from './bash/bash.ts';
@@ -10,6 +10,7 @@ import { createListFiles } from './files/list-files.ts';
 import { createReadFile } from './files/read-file.ts';
 import { createWriteFile } from './files/write-file.ts';
 import { createSearchFiles } from './search/search-files.ts';
+import { createLoadSkill } from './skills/load-skill.ts';
 import type { Tool } from './tool.ts';
 
 interface BuiltInToolOptions {
@@ -18,9 +19,11 @@ interface BuiltInToolOptions {
   commandLine: CommandRunner;
 }
 
-/** Returns the tools of the TOOLS table that the runner runs itself. Every runner has them. */
+type ToolOfEveryTurn = Exclude<ToolName, typeof ASK_USER | (typeof RESOURCE_TOOLS)[number]>;
+
+/** Returns the tools of the TOOLS table that the runner runs itself and that do not depend on the turn. */
 export function builtInTools({ clock, files, commandLine }: BuiltInToolOptions): Tool[] {
-  const tools: Record<Exclude<ToolName, typeof ASK_USER>, Omit<Tool, 'name' | 'kind'>> = {
+  const tools: Record<ToolOfEveryTurn, Omit<Tool, 'name' | 'kind'>> = {
     current_time: createCurrentTime(clock),
     calculator,
     bash: createBash(commandLine, clock),
@@ -29,6 +32,7 @@ export function builtInTools({ clock, files, commandLine }: BuiltInToolOptions):
     edit_file: createEditFile(files),
     list_files: createListFiles(files),
     search_files: createSearchFiles(files, clock),
+    load_skill: createLoadSkill(files),
   };
   return (Object.keys(tools) as (keyof typeof tools)[]).map((name) => ({
     ...tools[name],

@@ -1,5 +1,6 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ClientCallKind } from '../../../lib/event-types.ts';
+import { describeProblems } from '../../../lib/json-schema/describe-problems.ts';
 import type { SchemaValidator } from '../../../lib/json-schema/validator.ts';
 import type { RegisteredTool } from './tool.ts';
 
@@ -24,8 +25,6 @@ export function isClientTool(tool: RegisteredTool | ClientTool): tool is ClientT
   return 'callKind' in tool;
 }
 
-const MAX_SHOWN_PROBLEMS = 5;
-
 /** Returns a tool that the API client runs. */
 export function createClientTool(
   { name, description, inputSchemaJson }: ClientToolSpec,
@@ -40,8 +39,7 @@ export function createClientTool(
       const outcome = await validator.validate({ schemaJson: inputSchemaJson, json });
       if (outcome.kind === 'valid') return undefined;
       if (outcome.kind === 'too_expensive') return outcome.message;
-      const problems = outcome.problems.map(({ pointer, message }) => `${pointer || '/'} ${message}`);
-      return [...new Set(problems)].slice(0, MAX_SHOWN_PROBLEMS).join('; ');
+      return describeProblems(outcome.problems);
     },
   };
 }

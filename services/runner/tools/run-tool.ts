@@ -1,8 +1,17 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { Clock } from '../../../lib/clock.ts';
 import { Refusal } from '../../../lib/errors.ts';
-import { type ToolCallContext, ToolOutput, type ToolOutputFacts } from '../tool-calls/tool-call.ts';
+import {
+  type AuthorizationDetails,
+  AuthorizationNeeded,
+  InputNeeded,
+  OutcomeUnknown,
+  type ToolCallContext,
+  ToolOutput,
+  type ToolOutputFacts,
+} from '../tool-calls/tool-call.ts';
 import { ToolError } from '../tool-calls/tool-error.ts';
+import { inputRequestProblem } from './input-request.ts';
 import { toJsonOutput } from './json-output.ts';
 import type { RegisteredTool } from './tool.ts';
 
@@ -14,6 +23,12 @@ export type ToolEnd =
    * must be logged.
    */
   | { kind: 'failed'; output: string; cause: 'tool_error' | 'tool_timeout'; exception?: unknown }
+  /** The call continues when a person has given input. */
+  | { kind: 'input_needed'; needed: InputNeeded }
+  /** The call had no effect. It continues when a person has provided a credential. */
+  | { kind: 'authorization_needed'; details: AuthorizationDetails }
+  /** The call may have taken effect. A person decides how it continues. */
+  | { kind: 'outcome_unknown'; cause: Error }
   /** The signal aborted before the tool was done. */
   | { kind: 'stopped' }
   /** Another runner has the lease of the turn. */
@@ -74,11 +89,21 @@ async function execute(
 ): Promise<ToolEnd> {
   try {
     const value = await tool.run(input, call);
+    if (value instanceof AuthorizationNeeded) return { kind: 'authorization_needed', details: value.details };
+    if (value instanceof OutcomeUnknown) return { kind: 'outcome_unknown', cause: value.cause };
+    if (value instanceof InputNeeded) return await inputEnd(value);
     const { output, facts } = value instanceof ToolOutput ? value : { output: value, facts: {} };
     return { kind: 'done', isError: false, ...facts, output: toJsonOutput(output) };
   } catch (error) {
     return failureOf(error, tool);
   }
+}
+
+async function inputEnd(needed: InputNeeded): Promise<ToolEnd> {
+  const problem = await inputRequestProblem(needed);
+  if (problem === undefined) return { kind: 'input_needed', needed };
+  const output = `The tool asked for input in a form that cannot be shown: ${problem}`;
+  return { kind: 'failed', output, cause: 'tool_error' };
 }
 
 /** Only the messages of a ToolError and of a refusal are written for the model. Other exceptions are defects. */

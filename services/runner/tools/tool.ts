@@ -2,7 +2,15 @@ import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ToolKind } from '../../../lib/tools.ts';
-import type { ToolCallContext } from '../tool-calls/tool-call.ts';
+import type {
+  AuthorizationDetails,
+  PendingToolCall,
+  Preparation,
+  ToolCallContext,
+} from '../tool-calls/tool-call.ts';
+
+/** An MCP server that a tool calls. */
+export type CalledServer = Readonly<Pick<AuthorizationDetails, 'mcp_server_id' | 'name' | 'host'>>;
 
 /** A tool that agents can call. */
 export interface Tool<Input extends TObject = TObject> {
@@ -20,17 +28,27 @@ export interface Tool<Input extends TObject = TObject> {
   /** The schema of the input; `run` gets only valid input. */
   input: Input;
   /**
-   * Returns text, a JSON value or a ToolOutput. The model gets the message of a thrown ToolError or Refusal as an error
-   * result. Other exceptions are logged, and the model gets a generic error. With LEASE_LOST the turn is lost.
+   * Checks before the dispatch is journaled whether the call can be sent. Absent: each call can be sent. Rejects with a
+   * retryable Refusal when it cannot be checked now: the turn is then retried, and blocks when its retries are spent.
+   */
+  prepare?(call: PendingToolCall, input: Static<Input>): Promise<Preparation>;
+  /** The server that `prepare` checks. The approval names it when the retries are spent. */
+  server?: CalledServer;
+  /** The same for a tool whose input names the server. */
+  serverOf?(input: Static<Input>): CalledServer | undefined;
+  /**
+   * Returns text, a JSON value, a ToolOutput, an InputNeeded, an AuthorizationNeeded or an OutcomeUnknown. The model gets the message of a
+   * thrown ToolError or Refusal as an error result. Other exceptions are logged, and the model gets a generic error. With
+   * LEASE_LOST the turn is lost.
    */
   run(input: Static<Input>, call: ToolCallContext): unknown;
 }
 
-export interface RegisteredTool extends Tool {
+export interface RegisteredTool extends Omit<Tool, 'input'> {
   /** The tool definition for the model. */
   definition: LanguageModelV4FunctionTool;
   /** Describes for the model why an input is invalid; undefined for valid input. */
-  inputProblem(input: unknown): string | undefined;
+  inputProblem(input: unknown): string | undefined | Promise<string | undefined>;
 }
 
 /** The tools of a runner, by name. */
@@ -44,6 +62,8 @@ function registered(tool: Tool): RegisteredTool {
   const { name, kind, input } = tool;
   return {
     ...tool,
+    prepare: tool.prepare?.bind(tool),
+    serverOf: tool.serverOf?.bind(tool),
     run: (value, call) => tool.run(value, call),
     definition: {
       type: 'function',
@@ -58,7 +78,7 @@ function registered(tool: Tool): RegisteredTool {
 
 const MAX_SHOWN_PROBLEMS = 5;
 
-export function createInputCheck(schema: TObject): RegisteredTool['inputProblem'] {
+export function createInputCheck(schema: TObject): (input: unknown) => string | undefined {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (value) => {
     compiled ??= Compile(Type.Unsafe(schema));

@@ -1,9 +1,11 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { SchemaValidator } from '../../../lib/json-schema/validator.ts';
+import { allToolsOf } from '../../../lib/mcp-catalogue/tool-names.ts';
 import { ASK_USER, PERMISSIONS, type Permission, TOOLS } from '../../../lib/tools.ts';
 import type { Tool as AgentTool } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { askUser } from './ask-user.ts';
 import { type ClientTool, type ClientToolSpec, createClientTool } from './client-tool.ts';
+import { LOAD_SKILL } from './skills/load-skill.ts';
 import type { RegisteredTool, ToolRegistry } from './tool.ts';
 
 /** The tools of one version of an agent. */
@@ -15,14 +17,16 @@ export interface Toolbox {
   permissionOf(name: string): Permission;
 }
 
-/**
- * Creates the toolbox of an agent version from its tools. `clientTools` are those that a message or conversation adds; they
- * take precedence over client tools of the agent with the same name.
- */
-export type ToolboxFactory = (
-  agentTools: readonly AgentTool[],
-  clientTools?: readonly ClientToolSpec[],
-) => Toolbox;
+/** Tools that an agent version does not name. */
+export interface MoreTools {
+  /** Those that a message or conversation adds. They take precedence over client tools of the agent with the same name. */
+  clientTools?: readonly ClientToolSpec[];
+  /** Those of MCP servers, whose kinds have the permissions of the reviews, and those that read their resources. */
+  serverTools?: readonly RegisteredTool[];
+}
+
+/** Creates the toolbox of an agent version from its tools. */
+export type ToolboxFactory = (agentTools: readonly AgentTool[], more?: MoreTools) => Toolbox;
 
 /** The same tools with stricter permissions. A permission that is not stricter than that of the toolbox has no effect. */
 export function restrictToolbox(
@@ -53,12 +57,16 @@ export function toolboxFactory(
     name,
     kind.permission,
   ]);
-  return (agentTools, clientTools = []) => {
+  return (agentTools, { clientTools = [], serverTools = [] } = {}) => {
     const tools = new Map<string, RegisteredTool | ClientTool>([...registry, [ASK_USER, askUser]]);
     const permissions = new Map([...defaults, [ASK_USER, TOOLS[ASK_USER].permission]]);
     for (const { name, permission } of agentTools) {
       const known = PERMISSIONS.find((one) => one === permission);
       if (known && tools.has(name)) permissions.set(name, known);
+    }
+    for (const tool of serverTools) {
+      tools.set(tool.name, tool);
+      permissions.set(tool.name, serverToolPermission(tool, agentTools));
     }
     // A later release may have a built-in tool with the name of a client tool, which keeps its meaning.
     for (const spec of [...agentTools.flatMap(clientToolOf), ...clientTools]) {
@@ -66,13 +74,30 @@ export function toolboxFactory(
       permissions.set(spec.name, 'allow');
     }
     const permissionOf = (name: string) => permissions.get(name) ?? 'deny';
-    const offered = [...tools.values()].filter(({ name }) => permissionOf(name) !== 'deny');
+    // Only turns with skills offer the tool that reads them.
+    const withoutSkills = [...tools.values()].filter((tool) => tool !== registry.get(LOAD_SKILL));
+    const offered = withoutSkills.filter(({ name }) => permissionOf(name) !== 'deny');
     return {
       definitions: offered.map(({ definition }) => definition),
       find: (name) => tools.get(name),
       permissionOf,
     };
   };
+}
+
+/**
+ * The stricter permission of the review and of the agent's entry for the tool, or else for all tools of its server. A tool for
+ * resources has no review of its own.
+ */
+function serverToolPermission(
+  { name, kind, server }: RegisteredTool,
+  agentTools: readonly AgentTool[],
+): Permission {
+  const entryOf = (entry: string) => agentTools.find((tool) => tool.name === entry)?.permission;
+  if (!server) return PERMISSIONS[levelOf(entryOf(name) ?? kind.permission)] ?? 'deny';
+  const ofAgent = entryOf(name) ?? entryOf(allToolsOf(server.name));
+  if (ofAgent === undefined) return kind.permission;
+  return PERMISSIONS[Math.max(levelOf(kind.permission), levelOf(ofAgent))] ?? 'deny';
 }
 
 function clientToolOf({ name, client }: AgentTool): ClientToolSpec[] {

@@ -2,16 +2,22 @@ import type { CheckoutHead, CheckoutResponse, Entry } from '../../../proto/gen/a
 import type { WorkspaceTree } from '../sandbox/workspace-tree.ts';
 import type { FileDigestCache } from './file-digest-cache.ts';
 
+/** A tree to which a checkout is written. */
+type CheckoutTarget = Pick<
+  WorkspaceTree,
+  'clear' | 'requireSpace' | 'remove' | 'makeDirectory' | 'putSymlink' | 'putFile'
+>;
+
 type CheckoutMessage = NonNullable<CheckoutResponse['kind']>;
 
 /**
- * Writes a streamed checkout to a tree and records the digests of its files. Returns the head of the checkout, with the
+ * Writes a streamed checkout to a tree and records the digests of its files, if `digests` is given. Returns the head of the checkout, with the
  * version that is in the tree afterwards, and whether the checkout changed anything.
  */
 export async function applyCheckout(
   checkout: AsyncIterable<CheckoutResponse>,
-  tree: WorkspaceTree,
-  digests: FileDigestCache,
+  tree: CheckoutTarget,
+  digests?: FileDigestCache,
 ): Promise<CheckoutHead & { isNew: boolean }> {
   const reader = new CheckoutReader(checkout);
   try {
@@ -19,7 +25,7 @@ export async function applyCheckout(
     if (first?.$case !== 'head') throw new Error('The first message of a checkout must be its head.');
     if (first.value.whole) {
       await tree.clear();
-      digests.clear();
+      digests?.clear();
     }
     await tree.requireSpace({ files: first.value.files, bytes: first.value.bytes });
     let isNew = first.value.whole;
@@ -27,10 +33,10 @@ export async function applyCheckout(
       isNew = true;
       if (message.$case === 'removed') {
         await tree.remove(message.value);
-        digests.remove(message.value);
+        digests?.remove(message.value);
       } else if (message.$case === 'entry') {
         await writeEntry(tree, message.value, reader);
-        digests.put(message.value);
+        digests?.put(message.value);
       } else throw new Error(`Unexpected message ${message.$case} in a checkout.`);
     }
     return { ...first.value, isNew };
@@ -39,7 +45,7 @@ export async function applyCheckout(
   }
 }
 
-async function writeEntry(tree: WorkspaceTree, entry: Entry, reader: CheckoutReader): Promise<void> {
+async function writeEntry(tree: CheckoutTarget, entry: Entry, reader: CheckoutReader): Promise<void> {
   const { path, kind, target, executable, modifiedAt = new Date(0) } = entry;
   if (kind === 'directory') return tree.makeDirectory(path);
   if (kind === 'symlink') return tree.putSymlink(path, target);

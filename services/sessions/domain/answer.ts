@@ -54,8 +54,13 @@ const MAX_DETAILS = 20;
 /** Refuses with INVALID_REQUEST an answer to ask_user that does not match the form. `inputJson` is the input of the call. */
 export function requireFormAnswer(inputJson: string, answer: unknown): void {
   const { schema } = JSON.parse(inputJson) as { schema: QuestionForm };
-  const details = answerProblems(schema, answer).map(({ pointer, message }) => ({
-    pointer: `/output${pointer}`,
+  requireFormContent(schema, answer, '/output');
+}
+
+/** Refuses with INVALID_REQUEST content that does not match the form. `at` is the pointer of the content. */
+export function requireFormContent(form: QuestionForm, content: unknown, at: string): void {
+  const details = answerProblems(form, content).map(({ pointer, message }) => ({
+    pointer: `${at}${pointer}`,
     message,
   }));
   const [first] = details;

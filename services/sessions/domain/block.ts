@@ -1,10 +1,11 @@
 import { refuse } from '../../../lib/errors.ts';
-import type { ClientCallKind } from '../../../lib/event-types.ts';
+import type { ApprovalKind, ClientCallKind } from '../../../lib/event-types.ts';
+import type { ApprovalDetails } from '../../../lib/events.ts';
 import { type Change, draft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { attemptFields, traceFields } from './finish.ts';
 import { requiredAction } from './required-action.ts';
-import type { ApprovalKind, OpenCall, SessionState, TurnState } from './state.ts';
+import type { CallApproval, OpenCall, SessionState, TurnState } from './state.ts';
 import { isPending } from './tool-calls.ts';
 
 interface RequestedCall {
@@ -22,6 +23,14 @@ export interface ApprovalRequest extends RequestedCall {
   approvalId: string;
   /** Id of its `approval.requested` event. */
   eventId: string;
+  /** Further calls that wait for this approval. */
+  alsoFor?: readonly string[];
+  /** JSON text of the details that are shown. Absent for the kinds without details. */
+  detailsJson?: string | undefined;
+  /** mcp_… Only of kind `authorization`. */
+  mcpServerId?: string | undefined;
+  /** The sealed state of the tool. Only of kind `input`. */
+  sealedState?: Uint8Array | undefined;
 }
 
 /** A turn's request that the client answers an open tool call. */
@@ -43,7 +52,7 @@ export function block(
   expiresAt: Date,
 ): Change {
   const change = unchanged(state);
-  change.newApprovals = approvals.map(({ eventId: _, ...request }) => ({
+  change.newApprovals = approvals.map(({ eventId: _event, alsoFor: _calls, ...request }) => ({
     ...request,
     turnId: turn.turnId,
     expiresAt,
@@ -77,17 +86,16 @@ export function block(
   return change;
 }
 
-function requestDraft(
-  { approvalId, kind, toolUseId, toolName, inputSha256, eventId }: ApprovalRequest,
-  turn: TurnState,
-  expiresAt: Date,
-) {
+function requestDraft(request: ApprovalRequest, turn: TurnState, expiresAt: Date) {
+  const { approvalId, kind, toolUseId, toolName, inputSha256, eventId, alsoFor = [], detailsJson } = request;
   const data = {
     approval_id: approvalId,
     kind,
     tool_use_id: toolUseId,
+    ...(alsoFor.length > 0 && { tool_use_ids: [toolUseId, ...alsoFor] }),
     tool_name: toolName,
     input_sha256: inputSha256,
+    ...(detailsJson !== undefined && { details: JSON.parse(detailsJson) as ApprovalDetails }),
     expires_at: expiresAt.toISOString(),
   };
   return { ...draft('approval.requested', data, SYSTEM_ACTOR, traceFields(turn)), eventId };
@@ -95,11 +103,27 @@ function requestDraft(
 
 function withApproval(
   calls: readonly OpenCall[],
-  { toolUseId, approvalId, kind, eventId }: ApprovalRequest,
+  { toolUseId, alsoFor = [], approvalId, kind, eventId }: ApprovalRequest,
 ): readonly OpenCall[] {
-  const call = unrequestedCall(calls, toolUseId);
-  const approval = { approvalId, kind, dispatches: call.dispatches, decision: null, eventId };
-  return calls.map((one) => (one === call ? { ...one, approval } : one));
+  return [toolUseId, ...alsoFor].reduce((open, id) => {
+    const call = unrequestedCall(open, id);
+    const { dispatches, approval: former } = call;
+    const inputFrom = kind === 'authorization' ? inputSource(former) : undefined;
+    const approval = {
+      approvalId,
+      kind,
+      dispatches,
+      decision: null,
+      eventId,
+      ...(inputFrom && { inputFrom }),
+    };
+    return open.map((one) => (one === call ? { ...one, approval } : one));
+  }, calls);
+}
+
+/** The approval whose input the call has. An authorization has none of its own. */
+function inputSource(former: CallApproval | null): string | undefined {
+  return former?.kind === 'authorization' ? former.inputFrom : former?.approvalId;
 }
 
 function withAnswerRequest(

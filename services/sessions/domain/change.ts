@@ -1,6 +1,6 @@
-import type { ClientCallKind, EventType } from '../../../lib/event-types.ts';
+import type { ApprovalKind, ClientCallKind, EventType } from '../../../lib/event-types.ts';
 import type { Actor, EventData } from '../../../lib/events.ts';
-import type { ApprovalKind, SessionState, TurnState, Usage } from './state.ts';
+import type { SessionState, TurnState, Usage } from './state.ts';
 
 /** An event that has no seq yet. */
 export interface EventDraft {
@@ -62,6 +62,12 @@ export interface NewApproval {
   inputJson: string;
   inputSha256: string;
   expiresAt: Date;
+  /** JSON text of the details that are shown. Absent for the kinds without details. */
+  detailsJson?: string | undefined;
+  /** mcp_… Only of kind `authorization`. */
+  mcpServerId?: string | undefined;
+  /** The sealed state of the tool. Only of kind `input`. */
+  sealedState?: Uint8Array | undefined;
 }
 
 export interface ClosedApproval {
@@ -73,6 +79,8 @@ export interface ClosedApproval {
   editedInputJson?: string;
   /** The digest of the edited input. */
   editedSha256?: string;
+  /** JSON text of the content of an accepted form. */
+  contentJson?: string;
   /** usr_… */
   decidedBy?: string;
 }

@@ -27,11 +27,21 @@ export interface NewSession {
   /** The first message: a JSON array of content parts. Undefined when there is none. */
   contentJson?: string | undefined;
   turnId: string;
+  /** The files that the workspace got before the session existed. Undefined for none. */
+  upload?: InitialUpload | undefined;
   /** JSON text of the overrides that hold for all turns. Undefined for none. */
   overridesJson?: string | undefined;
   priority: number;
   createdAt: Date;
   traceparent: string | undefined;
+}
+
+/** An upload into the workspace of a new session. */
+export interface InitialUpload {
+  /** Its number among the changes of the workspace. */
+  seq: number;
+  /** The data of its `files.uploaded` event: a JSON object. */
+  dataJson: string;
 }
 
 /** Returns the first events of a new session, its first turn if it has a message, and its status after them. */
@@ -40,7 +50,7 @@ export function initialize(input: NewSession): {
   newTurn?: NewTurn;
   status: SessionStatus;
 } {
-  const { actor, traceparent, turnId, contentJson, overridesJson } = input;
+  const { actor, traceparent, turnId, contentJson, overridesJson, upload } = input;
   const created = draft(
     'session.created',
     {
@@ -52,11 +62,18 @@ export function initialize(input: NewSession): {
     actor,
     { traceparent },
   );
-  if (contentJson === undefined) return { drafts: [created], status: 'idle' };
+  const uploaded: EventDraft[] = upload
+    ? [{ type: 'files.uploaded', dataJson: upload.dataJson, actor, traceparent }]
+    : [];
+  const first = [created, ...uploaded];
+  if (contentJson === undefined) return { drafts: first, status: 'idle' };
   const message = { turnId, contentJson, actor, traceparent, overridesJson };
   return {
-    drafts: [created, ...queuedTurnDrafts(message, true)],
-    newTurn: { turnId, draftIndex: 1, priority: input.priority, ready: true, traceparent, overridesJson },
+    drafts: [...first, ...queuedTurnDrafts(message, true)],
+    newTurn: {
+      ...{ turnId, draftIndex: first.length, priority: input.priority, ready: true },
+      ...{ traceparent, overridesJson },
+    },
     status: 'pending',
   };
 }

@@ -1,10 +1,13 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
+import type { ApprovalKind } from '../../../lib/event-types.ts';
 import type { Actor } from '../../../lib/events.ts';
+import type { QuestionForm } from '../../../lib/question-form.ts';
+import { requireFormContent } from './answer.ts';
 import { type Change, type ClosedApproval, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { traceFields } from './finish.ts';
 import { resume } from './resume.ts';
-import type { ApprovalKind, CallApproval, SessionState, TurnState } from './state.ts';
+import type { CallApproval, OpenCall, SessionState, TurnState } from './state.ts';
 
 /** A user's decision about an approval. */
 export interface ApprovalDecision {
@@ -16,19 +19,30 @@ export interface ApprovalDecision {
   editedInputJson: string;
   /** The digest of the edited input. */
   editedSha256: string;
+  /** JSON text of the content of an accepted form. Undefined for none. */
+  contentJson?: string | undefined;
   actor: Actor;
 }
 
 const DECISIONS: Record<ApprovalKind, readonly string[]> = {
   tool: ['allow', 'deny'],
   outcome_unknown: ['retry', 'mark_done', 'mark_failed'],
+  authorization: ['retry', 'deny'],
+  input: ['accept', 'decline', 'cancel'],
 };
 
 /** Decision and reason of an approval that was not decided in time. */
 const EXPIRED = 'expired';
 
-/** Refuses a decision that does not fit the kind of the approval, or an edited input that does not fit the decision. */
-export function validateDecision(kind: string, { decision, editedInputJson }: ApprovalDecision): void {
+/**
+ * Refuses a decision that does not fit the kind of the approval, and an edited input or content that does not fit the
+ * decision or the form. `detailsJson` are the details of the approval as JSON text; null for none.
+ */
+export function validateDecision(
+  kind: string,
+  { decision, editedInputJson, contentJson }: ApprovalDecision,
+  detailsJson: string | null = null,
+): void {
   const possible = DECISIONS[kind as ApprovalKind] ?? [];
   if (!possible.includes(decision)) {
     throw refuseField('/decision', `must be one of ${possible.join(', ')} for this approval`);
@@ -36,13 +50,22 @@ export function validateDecision(kind: string, { decision, editedInputJson }: Ap
   if (editedInputJson !== '' && decision !== 'allow') {
     throw refuseField('/edited_input', 'is only allowed with the decision `allow`');
   }
+  const details = JSON.parse(detailsJson ?? '{}') as { form?: QuestionForm };
+  if (decision !== 'accept' || !details.form) {
+    if (contentJson !== undefined)
+      throw refuseField('/content', 'is only allowed with the decision `accept` about a form');
+    return;
+  }
+  if (contentJson === undefined)
+    throw refuseField('/content', 'is required, because the approval has a form');
+  requireFormContent(details.form, JSON.parse(contentJson), '/content');
 }
 
 /** Records a user's decision. The turn is queued again when all of its approvals are decided. */
 export function decide(state: SessionState, input: ApprovalDecision): Change {
   const turn = turnAwaiting(state, input.approvalId);
   if (!turn) throw approvalAlreadyDecided();
-  const { approvalId, decision, reason, editedInputJson, editedSha256, actor } = input;
+  const { approvalId, decision, reason, editedInputJson, editedSha256, contentJson, actor } = input;
   const reasonField = reason === '' ? {} : { reason };
   const edited = editedInputJson === '' ? {} : { edited_input: JSON.parse(editedInputJson) as unknown };
   const drafts = [
@@ -66,6 +89,7 @@ export function decide(state: SessionState, input: ApprovalDecision): Change {
     decidedBy: actor.id,
     ...reasonField,
     ...(editedInputJson === '' ? {} : { editedInputJson, editedSha256 }),
+    ...(contentJson !== undefined && { contentJson }),
   };
   return recordDecision(state, turn, decision, drafts, closed);
 }
@@ -76,7 +100,11 @@ export function expire(state: SessionState, approvalId: string): Change {
   const closed: ClosedApproval = { approvalId, status: 'expired', reason: EXPIRED };
   // The approval of a turn that no longer waits must not stay open.
   if (!turn) return { ...unchanged(state), closedApprovals: [closed] };
-  const data = { approval_id: approvalId, decision: 'deny', by: 'system', reason: EXPIRED };
+  const isInput = turn.calls.some(
+    (call) => isOpen(call.approval, approvalId) && call.approval?.kind === 'input',
+  );
+  const decision = isInput ? 'cancel' : 'deny';
+  const data = { approval_id: approvalId, decision, by: 'system', reason: EXPIRED };
   const drafts = [draft('approval.decided', data, SYSTEM_ACTOR, traceFields(turn))];
   return recordDecision(state, turn, EXPIRED, drafts, closed);
 }
@@ -103,10 +131,18 @@ function recordDecision(
   drafts: EventDraft[],
   closed: ClosedApproval,
 ): Change {
-  const calls = turn.calls.map((call) =>
-    call.approval && isOpen(call.approval, closed.approvalId)
-      ? { ...call, approval: { ...call.approval, decision } }
-      : call,
+  const { approvalId } = closed;
+  const decided = turn.calls.flatMap(({ approval }) =>
+    isOpen(approval, approvalId) ? (approval?.kind ?? []) : [],
   );
-  return { ...resume(state, { ...turn, calls }, drafts), closedApprovals: [closed] };
+  const calls = turn.calls.map((call): OpenCall => {
+    const { approval } = call;
+    if (!approval || !isOpen(approval, approvalId)) return call;
+    const answer = approval.kind === 'input' && { answerId: approvalId };
+    return { ...call, ...answer, approval: { ...approval, decision } };
+  });
+  // A person has changed the conditions under which the turn failed before.
+  const isProgress = decided.some((kind) => kind === 'authorization' || kind === 'input');
+  const progress = isProgress && { failures: 0, lastProgressAttempt: turn.attempt };
+  return { ...resume(state, { ...turn, ...progress, calls }, drafts), closedApprovals: [closed] };
 }

@@ -1,4 +1,4 @@
-import { CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
+import { type ActionKind, CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
 import type { StopReason } from '../../../lib/events.ts';
 import type { SessionState } from './state.ts';
 
@@ -11,7 +11,7 @@ export const ACTIVE_STATES = ['needs_input', 'needs_approval', 'running', 'retry
 type ActiveState = (typeof ACTIVE_STATES)[number];
 
 /** The kinds of actions of the state `needs_input`. */
-export const INPUT_KINDS = CLIENT_CALL_KINDS;
+export const INPUT_KINDS = ['authorization', ...CLIENT_CALL_KINDS] as const satisfies readonly ActionKind[];
 
 /** The values of the public field `state` of a session. A session without a turn has none. */
 export const DERIVED_STATES = [...ACTIVE_STATES, ...OUTCOMES] as const;

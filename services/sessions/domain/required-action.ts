@@ -8,12 +8,14 @@ export function requiredAction(calls: readonly OpenCall[]): StopReason | undefin
   const pending = calls.filter(isPending);
   const kind = ACTION_KINDS.find((one) => pending.some((call) => actionKindOf(call) === one));
   if (kind === undefined) return undefined;
-  return { type: 'requires_action', kind, blocking: pending.flatMap((call) => eventIdOf(call) ?? []) };
+  // Calls that share an approval share its event.
+  const blocking = [...new Set(pending.flatMap((call) => eventIdOf(call) ?? []))];
+  return { type: 'requires_action', kind, blocking };
 }
 
 function actionKindOf({ approval, client }: OpenCall): ActionKind | undefined {
   if (client?.isAwaited) return client.kind;
-  return approval?.kind === 'outcome_unknown' ? 'outcome_unknown' : 'tool_approval';
+  return approval && approval.kind !== 'tool' ? approval.kind : 'tool_approval';
 }
 
 /** The event that requests the action. Undefined for an approval that an older release has requested. */

@@ -68,8 +68,19 @@ export type TurnOutcome =
       outputJson?: string | undefined;
     }
   | { kind: 'failed'; error: TurnError }
-  | { kind: 'retry'; error: TurnError; delayMs: number }
-  | { kind: 'blocked'; requests: BlockRequests; expiresAt: Date };
+  | {
+      kind: 'retry';
+      error: TurnError;
+      delayMs: number;
+      /** The turn blocks with these requests instead of failing when its retries are spent. */
+      whenExhausted?: TurnBlock | undefined;
+    }
+  | ({ kind: 'blocked' } & TurnBlock);
+
+export interface TurnBlock {
+  requests: BlockRequests;
+  expiresAt: Date;
+}
 
 /**
  * Appends a runner's report. Refuses with LEASE_LOST when the runner has lost the turn. A repeated report changes
@@ -128,6 +139,8 @@ function applyOutcome(
       // A runner that stops returns its turns, which does not count as a failure.
       if (outcome.error.code === 'runner_stopping')
         return reclaim(state, turn, outcome.error.code, limits, now);
+      if (outcome.whenExhausted && turn.failures >= limits.maxFailures)
+        return block(state, turn, outcome.whenExhausted.requests, outcome.whenExhausted.expiresAt);
       return retry(state, turn, outcome, limits, now);
     case 'blocked':
       return block(state, turn, outcome.requests, outcome.expiresAt);

@@ -1,4 +1,4 @@
-import type { ClientCallKind } from '../../../lib/event-types.ts';
+import type { ApprovalKind, ClientCallKind } from '../../../lib/event-types.ts';
 import type { StopReason } from '../../../lib/events.ts';
 
 /** The state of a session, as read under the lock of its head. */
@@ -55,6 +55,8 @@ export interface TurnState {
   stepAfter: number | null;
   /** Tool calls that have no result yet. */
   calls: readonly OpenCall[];
+  /** The journaled uses of credentials, as `<credential id> <host>`. */
+  credentialUses: readonly string[];
   traceparent: string | null;
   usage: Usage;
   errorJson: string | null;
@@ -74,6 +76,8 @@ export interface OpenCall {
   dispatches: number;
   /** The newest approval of the call. */
   approval: CallApproval | null;
+  /** The newest approval of kind `input` that was decided or has expired, also when another approval followed. */
+  answerId?: string;
   /** Set for a call that the client answers. */
   client?: ClientCall;
 }
@@ -98,9 +102,9 @@ export interface CallApproval {
   decision: string | null;
   /** The `approval.requested` event. Absent in turns that an older release has blocked. */
   eventId?: string;
+  /** Only of kind `authorization`: the approval before it, whose input the call keeps. */
+  inputFrom?: string;
 }
-
-export type ApprovalKind = 'tool' | 'outcome_unknown';
 
 export interface QueuedTurn {
   turnId: string;

@@ -11,14 +11,15 @@ const READ_CHARACTERS = [200, 2_000];
  * Undefined when the text has no visible character.
  */
 export function titleFromText(text: string): string | undefined {
-  let characters: string[] = [];
+  let line = '';
+  let title = '';
   for (const length of READ_CHARACTERS) {
-    characters = [...oneLine(text.slice(0, length))];
-    if (characters.length > MAX_CHARACTERS || text.length <= length) break;
+    line = oneLine(text.slice(0, length));
+    title = firstCharacters(line, MAX_CHARACTERS);
+    if (title.length < line.length || text.length <= length) break;
   }
-  if (characters.length === 0) return undefined;
-  if (characters.length <= MAX_CHARACTERS) return characters.join('');
-  const cut = characters.slice(0, MAX_CHARACTERS - 1).join('');
+  if (title.length === line.length) return line === '' ? undefined : line;
+  const cut = firstCharacters(line, MAX_CHARACTERS - 1);
   const end = cut.lastIndexOf(' ');
   return `${(end > MAX_CHARACTERS / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
 }
@@ -28,4 +29,12 @@ function oneLine(text: string): string {
     .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
+}
+
+/** Returns the text up to this number of characters. An array of the characters would take several times as long. */
+function firstCharacters(text: string, count: number): string {
+  let end = 0;
+  for (let left = count; left > 0 && end < text.length; left--)
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  return text.slice(0, end);
 }

@@ -72,7 +72,11 @@ export function closeOpenCalls(turn: TurnState, reason: string): ClosedCalls {
   const closedApprovals: ClosedApproval[] = [];
   const closedClientCalls: ClosedClientCall[] = [];
   for (const { toolUseId, dispatches, approval, client } of turn.calls) {
-    if (approval?.decision === null) {
+    // Calls that share an approval close it once.
+    if (
+      approval?.decision === null &&
+      !closedApprovals.some((one) => one.approvalId === approval.approvalId)
+    ) {
       const { approvalId } = approval;
       const decided = { approval_id: approvalId, decision: 'cancelled', by: 'system', reason };
       drafts.push(draft('approval.decided', decided, SYSTEM_ACTOR, trace));

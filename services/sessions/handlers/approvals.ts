@@ -6,19 +6,25 @@ import type { Approval, SessionsServiceDefinition } from '../../../proto/gen/ahs
 import { requireOwned } from '../domain/access.ts';
 import { type ApprovalDecision, approvalAlreadyDecided, decide, validateDecision } from '../domain/decide.ts';
 import { checkPage } from '../domain/page.ts';
-import type { ApprovalRow } from '../store/approvals.ts';
+import { sameJson } from '../domain/same-json.ts';
+import type { ApprovalRow, ApprovalWithContent } from '../store/approvals.ts';
 import type { DecideChange } from '../store/decisions.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { parseSingleLineJson } from './json.ts';
 
-type Methods = Pick<Handlers<SessionsServiceDefinition>, 'listApprovals' | 'decideApproval'>;
+type Methods = Pick<
+  Handlers<SessionsServiceDefinition>,
+  'listApprovals' | 'decideApproval' | 'resolveAuthorizations'
+>;
 
+/** About how many bytes a decision writes. */
+const DECISION_BYTES = 1_000;
 const STATUSES: readonly string[] = ['', 'pending', 'decided', 'expired', 'cancelled'];
 
 /** Handlers that list and decide the approvals that turns wait for. */
-export function approvalHandlers({ approvals, changes, access }: SessionsHandlerContext): Methods {
-  async function read(sessionId: string, approvalId: string, call: Call): Promise<ApprovalRow> {
+export function approvalHandlers({ approvals, changes, access, resolver }: SessionsHandlerContext): Methods {
+  async function read(sessionId: string, approvalId: string, call: Call): Promise<ApprovalWithContent> {
     const row = await approvals.one(sessionId, approvalId, databaseOptionsOf(call));
     if (!row) throw refuse('APPROVAL_NOT_FOUND', `The session has no approval ${approvalId}.`);
     return row;
@@ -42,15 +48,16 @@ export function approvalHandlers({ approvals, changes, access }: SessionsHandler
       const decision: ApprovalDecision = {
         ...request,
         ...parseEditedInput(request.editedInputJson),
+        contentJson: parseContent(request.contentJson),
         approvalId,
         actor: actorOf(call),
       };
-      validateDecision(row.kind, decision);
+      validateDecision(row.kind, decision, row.details);
       const change: DecideChange = (state) => ({
         change: decide(requireOwned(state, sessionId, callerOf(call).userId), decision),
       });
       if (row.status === 'pending') {
-        const bytes = decision.editedInputJson.length + 1_000;
+        const bytes = decision.editedInputJson.length + DECISION_BYTES;
         await changes.change(sessionId, bytes, change, call).catch((error: unknown) => {
           // A concurrent decision was first. It is compared with this one below.
           if (!(error instanceof Refusal) || error.code !== 'APPROVAL_ALREADY_DECIDED') throw error;
@@ -60,7 +67,16 @@ export function approvalHandlers({ approvals, changes, access }: SessionsHandler
       if (!isSameDecision(decided, decision)) throw approvalAlreadyDecided();
       return { approval: approvalOf(decided) };
     },
+
+    async resolveAuthorizations({ userId, mcpServerId }, call) {
+      return { resolved: await resolver.resolve({ userId, mcpServerId }, call) };
+    },
   };
+}
+
+/** Returns the content of a form on one line. */
+function parseContent(json: string | undefined): string | undefined {
+  return json === undefined ? undefined : JSON.stringify(parseSingleLineJson(json, 'content'));
 }
 
 /** Returns the edited input as it will be run and shown, with the digest of that text. */
@@ -71,11 +87,15 @@ function parseEditedInput(json: string): Pick<ApprovalDecision, 'editedInputJson
 }
 
 /** Whether the stored decision is the given one. A repeated decision succeeds and changes nothing. */
-function isSameDecision(row: ApprovalRow, { decision, editedInputJson }: ApprovalDecision): boolean {
+function isSameDecision(
+  row: ApprovalWithContent,
+  { decision, editedInputJson, contentJson = 'null' }: ApprovalDecision,
+): boolean {
   return (
     row.status === 'decided' &&
     row.decision === decision &&
-    (editedInputJson === '' || editedInputJson === row.edited_input)
+    (editedInputJson === '' || editedInputJson === row.edited_input) &&
+    sameJson(JSON.parse(contentJson), JSON.parse(row.content ?? 'null'))
   );
 }
 
@@ -93,6 +113,7 @@ function approvalOf(row: ApprovalRow): Approval {
     decision: row.decision ?? '',
     reason: row.reason ?? '',
     editedInputJson: row.edited_input ?? '',
+    detailsJson: row.details ?? undefined,
     decidedBy: row.decided_by ?? '',
     requestedBy: row.requested_by,
     createdAt: row.created_at,

@@ -5,9 +5,11 @@ import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { Attachments } from '../attachments.ts';
+import type { AuthorizationResolver } from '../authorization-resolver.ts';
 import type { Claims } from '../claims.ts';
 import type { RunLimits } from '../domain/finish.ts';
 import type { Followers } from '../followers.ts';
+import type { StateSealer } from '../state-sealer.ts';
 import type { Approvals } from '../store/approvals.ts';
 import type { Changes } from '../store/changes.ts';
 import type { ClientCalls } from '../store/client-calls.ts';
@@ -52,4 +54,7 @@ export interface SessionsHandlerContext {
   leaseMs: number;
   /** How long an approval or a client call stays open before it expires. */
   approvalTtlMs: number;
+  resolver: AuthorizationResolver;
+  /** Seals the states of calls that wait for input. */
+  stateSealer: StateSealer;
 }

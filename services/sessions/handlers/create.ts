@@ -1,3 +1,4 @@
+import { ERRORS, Refusal } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
@@ -10,12 +11,12 @@ import {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { digestedAttachments } from '../attachments.ts';
 import { titleTextOf } from '../domain/content.ts';
-import { INTERACTIVE, type NewSession, TRIGGERED } from '../domain/create.ts';
+import { INTERACTIVE, type InitialUpload, type NewSession, TRIGGERED } from '../domain/create.ts';
 import { titleFromText } from '../domain/title.ts';
 import type { IdempotencyKey } from '../store/creations.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
-import { parseSingleLineJson } from './json.ts';
+import { parseSingleLineJson, requireSingleLineJson } from './json.ts';
 import { resolveOverrides } from './overrides.ts';
 import { createdSessionMessage } from './proto.ts';
 
@@ -60,6 +61,15 @@ export function creationHandlers({
     return replayed ? repeatedAnswer(answer, call) : { session: Session.decode(answer), replayed, turnId };
   }
 
+  /** The answer to an earlier request with the same key. Undefined without one. */
+  async function earlierAnswer(
+    key: IdempotencyKey,
+    call: Call,
+  ): Promise<CreateConversationResponse | undefined> {
+    const answer = key.key === '' ? undefined : await creations.answerTo(key, call);
+    return answer && repeatedAnswer(answer, call);
+  }
+
   /** Stores what the first message and the workspace bring along, and then creates the session. */
   async function createWithBytes(
     { attachments: list, files }: CreateConversationRequest,
@@ -68,16 +78,27 @@ export function creationHandlers({
     key: IdempotencyKey,
     call: Call,
   ): Promise<CreateConversationResponse> {
-    const known = key.key === '' ? undefined : await creations.answerTo(key, call);
-    if (known) return repeatedAnswer(known, call);
+    const known = await earlierAnswer(key, call);
+    if (known) return known;
+    // Checked first, because a refusal must leave nothing behind.
+    if (list && files) await attachments.checkFiles(files, session, call);
     const contentJson = list ? await attachments.store(content, list, session, call) : session.contentJson;
+    let mayHaveStored = list !== undefined;
     try {
-      if (files) await attachments.place(files, session, call);
-      const created = await create({ ...session, contentJson }, key, call);
+      let upload: InitialUpload | undefined;
+      if (files) {
+        upload = await attachments.place(files, session, call).catch((error: unknown) => {
+          mayHaveStored ||= !isRefusedRequest(error);
+          throw error;
+        });
+        mayHaveStored = true;
+      }
+      if (upload) requireSingleLineJson(upload.dataJson, 'data of files.uploaded');
+      const created = await create({ ...session, contentJson, upload }, key, call);
       if (created.replayed) await unmadeSessions.discard(session.sessionId);
       return created;
     } catch (error) {
-      await unmadeSessions.discardIfAbsent(session.sessionId);
+      if (mayHaveStored) await unmadeSessions.discardIfAbsent(session.sessionId);
       throw error;
     }
   }
@@ -116,9 +137,13 @@ export function creationHandlers({
         },
         now: session.createdAt,
       };
-      return request.attachments || request.files
-        ? createWithBytes(request, content, session, key, call)
-        : create(session, key, call);
+      if (!request.attachments && !request.files) return create(session, key, call);
+      return createWithBytes(request, content, session, key, call).catch(async (error: unknown) => {
+        // A request with the same key may have been answered meanwhile, and its file deleted after that.
+        const answer = error instanceof Refusal ? await earlierAnswer(key, call) : undefined;
+        if (answer) return answer;
+        throw error;
+      });
     },
 
     async createSession(request, call) {
@@ -151,13 +176,16 @@ export function creationHandlers({
   };
 }
 
-/** Number of events of a new session without and with a first message. */
+/** Whether the other service has refused the request itself, so that it has stored nothing. */
+function isRefusedRequest(error: unknown): boolean {
+  if (!(error instanceof Refusal) || error.code === 'CANCELLED') return false;
+  return ['request', 'state'].includes(ERRORS[error.code].category);
+}
+
+/** Number of events of a new session without and with a first message. An upload has one event more. */
 const CREATED_SEQ = { withoutMessage: 1, withMessage: 4 };
 
 function createdShape(session: NewSession) {
-  return {
-    ...session,
-    title: session.title ?? null,
-    lastSeq: session.contentJson === undefined ? CREATED_SEQ.withoutMessage : CREATED_SEQ.withMessage,
-  };
+  const seq = session.contentJson === undefined ? CREATED_SEQ.withoutMessage : CREATED_SEQ.withMessage;
+  return { ...session, title: session.title ?? null, lastSeq: session.upload ? seq + 1 : seq };
 }

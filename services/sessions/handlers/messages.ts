@@ -120,6 +120,16 @@ export function messageHandlers({
     };
   }
 
+  /** The answer to an earlier request with the same key. Undefined without one. */
+  async function earlierAnswer(
+    request: SendMessageRequest,
+    call: Call,
+  ): Promise<SendMessageResponse | undefined> {
+    if (request.idempotencyKey === '') return undefined;
+    const answer = await changes.answerTo(keyOf(request, call), call);
+    return answer && { ...SendMessageResponse.decode(answer), replayed: true };
+  }
+
   /** Sends a message whose content is in the form of the journal. */
   async function sendOnce(
     request: SendMessageRequest,
@@ -159,9 +169,8 @@ export function messageHandlers({
   ): Promise<SendMessageResponse> {
     const { sessionId, contentJson, busyPolicy } = request;
     const row = await access.requireOwner(sessionId, call);
-    const known =
-      request.idempotencyKey === '' ? undefined : await changes.answerTo(keyOf(request, call), call);
-    if (known) return { ...SendMessageResponse.decode(known), replayed: true };
+    const known = await earlierAnswer(request, call);
+    if (known) return known;
     requireWritable({ archived: row.archived_at !== null, status: row.status });
     const isBusy = row.status !== 'idle' || row.current_turn_id !== null || row.queue_held;
     if (isBusy && busyPolicy === 'reject') throw busyRefusal(row.queue_held);
@@ -175,10 +184,17 @@ export function messageHandlers({
       overridesJson: settings?.overridesJson ?? ofSession?.overrides ?? undefined,
     };
     const content = parseSingleLineJson(contentJson, 'content');
-    const journaled = await attachments.store(content, list, session, call);
-    return sendChecked(sessionId, call, (assistantExists) =>
-      sendOnce(request, journaled, settings, assistantExists, call),
-    );
+    try {
+      const journaled = await attachments.store(content, list, session, call);
+      return await sendChecked(sessionId, call, (assistantExists) =>
+        sendOnce(request, journaled, settings, assistantExists, call),
+      );
+    } catch (error) {
+      // A request with the same key may have been answered meanwhile, and its file deleted after that.
+      const answer = error instanceof Refusal ? await earlierAnswer(request, call) : undefined;
+      if (answer) return answer;
+      throw error;
+    }
   }
 
   return {

@@ -13,6 +13,7 @@ import { checkDeploymentSessionsLimit, checkPage } from '../domain/page.ts';
 import type { FollowChunk } from '../followers.ts';
 import { HISTORY, MESSAGES } from '../store/events.ts';
 import type { ListedTurn } from '../store/lists.ts';
+import { mergeDeltas } from '../store/merge-deltas.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { followWhileManager } from './manager-follow.ts';
 import { invocationOf, sessionMessage, turnMessage, turnNotFound } from './proto.ts';
@@ -122,7 +123,7 @@ export function queryHandlers({
       return { events: found, page: { nextCursor } };
     },
 
-    async follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp }, call) {
+    async follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp, mergeDeltas: merges = false }, call) {
       requireKnownTypes(types);
       const {
         last_seq: lastSeq,
@@ -141,7 +142,8 @@ export function queryHandlers({
       const chunks = isOwn
         ? follow(call.signal)
         : followWhileManager({ agents, clock }, agentId, call, follow);
-      return untilCaughtUp ? untilLive(chunks) : chunks;
+      const merged = merges ? withMergedDeltas(chunks) : chunks;
+      return untilCaughtUp ? untilLive(merged) : merged;
     },
 
     async listDeploymentSessions({ deploymentId, beforeInvocationId, limit }, call) {
@@ -165,6 +167,10 @@ export function queryHandlers({
 /** Whether the turn has ended or waits for a person or a client. */
 function hasStopped({ turn_status: status }: ListedTurn): boolean {
   return status !== 'queued' && status !== 'in_progress';
+}
+
+async function* withMergedDeltas(chunks: AsyncIterable<FollowChunk>): AsyncGenerator<FollowChunk> {
+  for await (const chunk of chunks) yield { ...chunk, events: mergeDeltas(chunk.events) };
 }
 
 async function* untilLive(chunks: AsyncIterable<FollowChunk>): AsyncGenerator<FollowChunk> {

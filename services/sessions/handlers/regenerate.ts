@@ -4,17 +4,19 @@ import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
+  type MessageOverrides,
   RegenerateAnswerRequest,
   RegenerateAnswerResponse,
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { requireOwned, requireWritable } from '../domain/access.ts';
+import { requireOwned, requireWritable, sessionNotFound } from '../domain/access.ts';
 import { regenerate, requireIdle, turnNotLast } from '../domain/regenerate.ts';
 import type { SessionChange } from '../store/apply.ts';
 import type { DecideChange } from '../store/decisions.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { newTurnSeq } from './messages.ts';
+import { resolveOverrides } from './overrides.ts';
 import { turnNotFound } from './proto.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'regenerateAnswer'>;
@@ -28,7 +30,7 @@ const MAX_ATTEMPTS = 5;
 interface LastTurn {
   asOfSeq: number;
   turnId: string | undefined;
-  /** Its overrides as JSON text. Undefined for those of the session. */
+  /** The overrides of the new turn as JSON text. Undefined for those of the session. */
   overridesJson: string | undefined;
   /** The session has the requested turn. */
   isKnown: boolean;
@@ -37,7 +39,8 @@ interface LastTurn {
 export function regenerateHandlers(context: SessionsHandlerContext): Methods {
   const { clock, ids, agents, changes, lists, events, access } = context;
 
-  async function readLastTurn({ sessionId, turnId }: RegenerateAnswerRequest, call: Call): Promise<LastTurn> {
+  async function readLastTurn(request: RegenerateAnswerRequest, call: Call): Promise<LastTurn> {
+    const { sessionId, turnId, overrides } = request;
     const { last_seq: asOfSeq, agent_id: agentId } = await access.requireOwner(sessionId, call);
     // After its deletion, an assistant has no version to go on with.
     if (isId('ast', agentId)) await agents.resolveAgent({ agentId }, call);
@@ -47,7 +50,20 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
     const last = row?.turn_id ?? (await events.newestTurn(sessionId, options));
     const isLast = turnId === '' || turnId === last;
     const isKnown = isLast || (await lists.turn(sessionId, turnId, options)) !== undefined;
-    return { asOfSeq, turnId: last, overridesJson: row?.overrides ?? undefined, isKnown };
+    const replaced = row?.overrides ?? undefined;
+    const overridesJson = overrides ? await inForce(sessionId, overrides, call) : replaced;
+    return { asOfSeq, turnId: last, overridesJson, isKnown };
+  }
+
+  /** The overrides of the new turn, merged with those of the session. */
+  async function inForce(
+    sessionId: string,
+    overrides: MessageOverrides,
+    call: Call,
+  ): Promise<string | undefined> {
+    const settings = await lists.turnSettings(sessionId, databaseOptionsOf(call));
+    if (!settings) throw sessionNotFound(sessionId);
+    return resolveOverrides(agents, settings, overrides, call);
   }
 
   /** Appends the change if the last turn is still the same. Refuses with `moved` otherwise. */

@@ -1,23 +1,27 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { sha256 } from '../../../lib/digest.ts';
 import { refuse } from '../../../lib/errors.ts';
-import { CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
+import { APPROVAL_KINDS, type ApprovalKind, CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
+import type { ApprovalDetails } from '../../../lib/events.ts';
 import type { Ids } from '../../../lib/ids.ts';
-import type { TurnBlocked, TurnReport } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Ask, TurnBlocked, TurnReport } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { AnswerRequest, ApprovalRequest } from '../domain/block.ts';
-import type { Report, TurnOutcome } from '../domain/run.ts';
+import type { Report, TurnBlock, TurnOutcome } from '../domain/run.ts';
 import { NO_USAGE } from '../domain/state.ts';
 import type { ToolCallTransition } from '../domain/tool-calls.ts';
+import type { StateSealer } from '../state-sealer.ts';
 import { parseSingleLineJson, requireSingleLineJson } from './json.ts';
 
 interface ReportContext {
   clock: Clock;
   ids: Ids;
   approvalTtlMs: number;
+  stateSealer: StateSealer;
 }
 
 const STOP_REASONS = ['end_turn', 'budget_reached', 'max_steps_reached', 'refused'] as const;
-const APPROVAL_KINDS = ['tool', 'outcome_unknown'] as const;
+/** Limit of the details and of the state of a request. */
+const MAX_REQUEST_BYTES = 64 * 1024;
 const UNKNOWN_ERROR = { code: 'unknown', message: 'The turn ended without an error.' };
 
 /** Converts a runner's report for the domain. Refuses invalid events and outcomes with INVALID_REQUEST. */
@@ -84,32 +88,71 @@ function outcomeOf({ outcome }: TurnReport, context: ReportContext): TurnOutcome
     }
     case 'failed':
       return { kind: 'failed', error: kind.value.error ?? UNKNOWN_ERROR };
-    case 'retry':
-      return { kind: 'retry', error: kind.value.error ?? UNKNOWN_ERROR, delayMs: kind.value.delayMs };
+    case 'retry': {
+      const { error = UNKNOWN_ERROR, delayMs, whenExhausted } = kind.value;
+      return {
+        kind: 'retry',
+        error,
+        delayMs,
+        whenExhausted: whenExhausted && blockOf(whenExhausted, context),
+      };
+    }
     case 'blocked':
-      return blockedOf(kind.value, context);
+      return { kind: 'blocked', ...blockOf(kind.value, context) };
   }
 }
 
-function blockedOf({ asks }: TurnBlocked, { clock, ids, approvalTtlMs }: ReportContext): TurnOutcome {
+function blockOf({ asks }: TurnBlocked, context: ReportContext): TurnBlock {
   const approvals: ApprovalRequest[] = [];
   const answers: AnswerRequest[] = [];
-  for (const { kind: name, toolUseId, toolName, inputJson, edited = false } of asks) {
+  for (const ask of asks) {
+    const { kind: name, toolUseId, toolName, inputJson, edited = false } = ask;
     requireSingleLineJson(inputJson, 'input of the tool call');
     const requested = { toolUseId, toolName, inputJson };
     const approvalKind = APPROVAL_KINDS.find((one) => one === name);
     const clientKind = CLIENT_CALL_KINDS.find((one) => one === name);
-    if (clientKind) answers.push({ ...requested, kind: clientKind, isEdited: edited });
-    else if (approvalKind)
-      approvals.push({
-        ...requested,
-        kind: approvalKind,
-        inputSha256: sha256(inputJson),
-        approvalId: ids('apr'),
-        eventId: ids('evt'),
-      });
+    if (clientKind && ask.detailsJson === undefined) {
+      answers.push({ ...requested, kind: clientKind, isEdited: edited });
+    } else if (approvalKind) addApproval(approvals, approvalRequest(ask, approvalKind, context));
     else throw refuse('INVALID_REQUEST', `Unknown kind \`${name}\` of a request.`);
   }
-  const expiresAt = new Date(clock.now().getTime() + approvalTtlMs);
-  return { kind: 'blocked', requests: { approvals, answers }, expiresAt };
+  const expiresAt = new Date(context.clock.now().getTime() + context.approvalTtlMs);
+  return { requests: { approvals, answers }, expiresAt };
+}
+
+/** Requests of kind `authorization` for the same server become one approval. */
+function addApproval(approvals: ApprovalRequest[], request: ApprovalRequest): void {
+  const { kind, mcpServerId } = request;
+  const index = approvals.findIndex((one) => kind === 'authorization' && one.mcpServerId === mcpServerId);
+  const shared = approvals[index];
+  if (shared) approvals[index] = { ...shared, alsoFor: [...(shared.alsoFor ?? []), request.toolUseId] };
+  else approvals.push(request);
+}
+
+function approvalRequest(
+  { toolUseId, toolName, inputJson, detailsJson, state }: Ask,
+  kind: ApprovalKind,
+  { ids, stateSealer }: ReportContext,
+): ApprovalRequest {
+  const approvalId = ids('apr');
+  const requested = { toolUseId, toolName, inputJson, inputSha256: sha256(inputJson) };
+  const request: ApprovalRequest = { ...requested, kind, approvalId, eventId: ids('evt') };
+  if (kind === 'tool' || kind === 'outcome_unknown') return request;
+  const details = parseDetails(detailsJson ?? '');
+  if (kind === 'authorization') {
+    const { mcp_server_id: mcpServerId = '' } = details;
+    return { ...request, detailsJson, mcpServerId };
+  }
+  if (state === undefined || state.length > MAX_REQUEST_BYTES)
+    throw refuse('INVALID_REQUEST', `The state of an input must have at most ${MAX_REQUEST_BYTES} bytes.`);
+  return { ...request, detailsJson, sealedState: stateSealer.seal(state, approvalId) };
+}
+
+function parseDetails(detailsJson: string): Partial<ApprovalDetails> {
+  const details = parseSingleLineJson(detailsJson, 'details of the request');
+  if (typeof details !== 'object' || details === null || Array.isArray(details))
+    throw refuse('INVALID_REQUEST', 'The details of a request must be a JSON object.');
+  if (Buffer.byteLength(detailsJson) > MAX_REQUEST_BYTES)
+    throw refuse('INVALID_REQUEST', `The details of a request must have at most ${MAX_REQUEST_BYTES} bytes.`);
+  return details;
 }

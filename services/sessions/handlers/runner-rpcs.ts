@@ -4,16 +4,14 @@ import { parseTraceparent } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
   Lease,
-  OpenCall as OpenCallMessage,
   ReportResult,
   SessionsServiceDefinition,
   TurnReport,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { report } from '../domain/run.ts';
-import type { TurnState } from '../domain/state.ts';
-import type { ApprovalRow } from '../store/approvals.ts';
 import type { DecideChange } from '../store/decisions.ts';
 import type { SessionsHandlerContext } from './context.ts';
+import { openCallsOf } from './open-calls.ts';
 import { parseReport } from './reports.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'claimTurns' | 'renewLeases' | 'reportTurns'>;
@@ -28,6 +26,7 @@ export function runnerHandlers({
   clock,
   ids,
   approvalTtlMs,
+  stateSealer,
   changes,
   claims,
   leases,
@@ -37,7 +36,7 @@ export function runnerHandlers({
 }: SessionsHandlerContext): Methods {
   async function appendReport(sent: TurnReport): Promise<ReportResult> {
     try {
-      const parsed = parseReport(sent, { clock, ids, approvalTtlMs });
+      const parsed = parseReport(sent, { clock, ids, approvalTtlMs, stateSealer });
       const bytes = parsed.events.reduce((sum, event) => sum + event.dataJson.length, REPORT_OVERHEAD_BYTES);
       const decide: DecideChange = (state) => {
         if (!state) throw refuse('LEASE_LOST', `Turn ${sent.turnId} no longer exists.`);
@@ -77,7 +76,7 @@ export function runnerHandlers({
           messages: messages?.events ?? [],
           messagesIncomplete: !messages?.complete,
           failures: turn.failures,
-          openCalls: openCallsOf(turn, claim.approvals),
+          openCalls: openCallsOf(turn, claim.approvals, stateSealer),
           followed: followers.isFollowed(state.sessionId),
           overridesJson: turn.overridesJson ?? undefined,
         };
@@ -96,20 +95,4 @@ export function runnerHandlers({
       return { results: await Promise.all(reports.map(appendReport)) };
     },
   };
-}
-
-function openCallsOf({ calls }: TurnState, approvals: ReadonlyMap<string, ApprovalRow>): OpenCallMessage[] {
-  return calls.map(({ toolUseId, dispatches, approval }) => {
-    const row = approval && approvals.get(approval.approvalId);
-    const decision = row && {
-      kind: row.kind,
-      decision: row.decision ?? row.status,
-      reason: row.reason ?? '',
-      inputJson: row.edited_input ?? row.input,
-      inputSha256: row.decided_sha256 ?? row.input_sha256,
-      edited: row.edited_input !== null,
-      dispatches: approval?.dispatches ?? 0,
-    };
-    return { toolUseId, dispatches, decision: decision ?? undefined };
-  });
 }

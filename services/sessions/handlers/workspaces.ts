@@ -8,19 +8,25 @@ import { sessionEnvironments } from '../store/session-environments.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { requireSingleLineJson } from './json.ts';
 
-type Methods = Pick<Handlers<SessionsServiceDefinition>, 'locateWorkspace' | 'appendFileEvents'>;
+type Methods = Pick<
+  Handlers<SessionsServiceDefinition>,
+  'locateWorkspace' | 'appendFileEvents' | 'listReferencedParts'
+>;
+
+const MAX_DIGESTS = 1_000;
 
 const TYPES = ['files.uploaded', 'file.created', 'file.modified', 'file.deleted'] as const;
 
-/** The RPCs of the files service: locate a workspace and append its file events. */
-export function workspaceHandlers({ changes, leases, access }: SessionsHandlerContext): Methods {
+/** The RPCs of the files service: locate a workspace, append its file events and find the parts in use. */
+export function workspaceHandlers({ changes, leases, access, events }: SessionsHandlerContext): Methods {
   return {
     async locateWorkspace({ sessionId, lease }, call) {
       if (lease) {
         const turn = await leases.turn({ ...lease, sessionId }, call);
         if (!turn) throw refuse('LEASE_LOST', 'The runner no longer holds the turn under this fence.');
-        const assistantId = assistantIdOf(turn.agent_id);
-        return { ownerId: turn.owner_id, assistantId, readOnly: false, foreign: false };
+        const { owner_id: ownerId, agent_id: agentId, agent_version: agentVersion } = turn;
+        const access = { readOnly: false, foreign: false };
+        return { ownerId, assistantId: assistantIdOf(agentId), ...access, agentId, agentVersion };
       }
       const row = await access.requireReader(sessionId, call);
       const readOnly = row.archived_at !== null || row.status === 'terminated';
@@ -29,17 +35,23 @@ export function workspaceHandlers({ changes, leases, access }: SessionsHandlerCo
     },
 
     async appendFileEvents({ sessionId, events: messages }) {
-      const events = messages.map(parseFileEvent);
-      const lastSeq = events.at(-1)?.seq ?? 0;
+      const fileEvents = messages.map(parseFileEvent);
+      const lastSeq = fileEvents.at(-1)?.seq ?? 0;
       let gone = false;
       await changes.inOwnTransaction(sessionId, async (state, tx) => {
         gone = !state || state.deleted;
-        if (!state || gone || events.length === 0) return undefined;
+        if (!state || gone || fileEvents.length === 0) return undefined;
         const { files_seq: appendedSeq } = await sessionEnvironments.read(tx, sessionId);
         if (lastSeq > appendedSeq) await sessionEnvironments.setFilesSeq(tx, sessionId, lastSeq);
-        return appendFileEvents(state, events, appendedSeq);
+        return appendFileEvents(state, fileEvents, appendedSeq);
       });
       return { gone };
+    },
+
+    async listReferencedParts({ sessionId, sha256 }, call) {
+      if (sha256.length > MAX_DIGESTS)
+        throw refuse('INVALID_REQUEST', `The request must have at most ${MAX_DIGESTS} digests.`);
+      return { sha256: await events.referencedParts(sessionId, sha256, call) };
     },
   };
 }

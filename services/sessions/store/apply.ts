@@ -68,6 +68,10 @@ const TURN_STATE = {
   open_message_id: ['text', ({ turn }) => turn.openMessageId],
   step_after: ['bigint', ({ turn }) => turn.stepAfter],
   calls: ['json', ({ turn: { calls } }) => (calls.length === 0 ? null : JSON.stringify(calls))],
+  credential_uses: [
+    'json',
+    ({ turn: { credentialUses: uses } }) => (uses.length === 0 ? null : JSON.stringify(uses)),
+  ],
   input_tokens: ['bigint', ({ turn }) => turn.usage.inputTokens],
   output_tokens: ['bigint', ({ turn }) => turn.usage.outputTokens],
   steps: ['bigint', ({ turn }) => turn.usage.steps],

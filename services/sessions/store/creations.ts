@@ -21,6 +21,7 @@ import { type Columns, columnList, columnNames, columnTable } from './columns.ts
 import type { Hints } from './hints.ts';
 import { compose, type JournalRow } from './journal.ts';
 import type { TurnQuota } from './quota.ts';
+import { sessionEnvironments } from './session-environments.ts';
 
 /** A new session with the rows that it begins with. */
 interface CreatedRows {
@@ -60,6 +61,8 @@ const TURN = {
   /** The column of the session has the same value. */
   overrides: SESSION.overrides,
   turn_id: ['text', ({ newTurn }) => newTurn?.turnId],
+  /** The first event has the seq 1. */
+  position: ['bigint', ({ newTurn }) => newTurn && newTurn.draftIndex + 1],
   priority: ['smallint', ({ session }) => session.priority],
   traceparent: ['text', ({ session }) => session.traceparent],
 } satisfies Columns<CreatedRows>;
@@ -94,9 +97,8 @@ const CREATE = statement(
      join made using (session_id)
    ),
    queued as (
-     insert into turns (session_id, position, owner_id, agent_id, agent_version, ${columnList(TURN)}, status, ready,
-                        created_at)
-     select session_id, 2, owner_id, agent_id, agent_version, ${columnList(TURN)}, 'queued', true, created_at
+     insert into turns (session_id, owner_id, agent_id, agent_version, ${columnList(TURN)}, status, ready, created_at)
+     select session_id, owner_id, agent_id, agent_version, ${columnList(TURN)}, 'queued', true, created_at
      from (${ROWS.select(['session_id', 'owner_id', 'agent_id', 'agent_version', ...columnNames(TURN), 'created_at'])}) i
      join made using (session_id)
      where turn_id is not null
@@ -129,7 +131,8 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
     observer: db.observer,
     run: async (items, options) => {
       if (quota) return db.transaction((tx) => charge(quota, tx, items), options);
-      await insert(db.within(options), items);
+      if (items.some(({ upload }) => upload)) await db.transaction((tx) => insert(tx, items), options);
+      else await insert(db.within(options), items);
       return items.map(() => undefined);
     },
     sizeOf: (item) => (item.contentJson?.length ?? 0) + 1_000,
@@ -139,13 +142,17 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
     maxBytes: 16 * 1024 * 1024,
   });
 
+  /** In a transaction if a session begins with an upload. */
   async function insert(session: DatabaseSession, items: NewSession[]): Promise<void> {
     const created = items.map((item): CreatedRows => {
       const { drafts, newTurn, status } = initialize(item);
       const row = compose(item.sessionId, 0, drafts, ids, item.createdAt);
       return { session: item, newTurn, status, row };
     });
-    await session.rows(CREATE, ROWS.values(created));
+    const rows = await session.rows<{ session_id: string }>(CREATE, ROWS.values(created));
+    for (const { sessionId, upload } of items)
+      if (upload && rows.some((row) => row.session_id === sessionId))
+        await sessionEnvironments.setFilesSeq(session, sessionId, upload.seq);
   }
 
   /** Refuses the sessions whose first turn would exceed the daily quota of their owner, and creates the others. */

@@ -1,114 +1,26 @@
 import { type CursorScope, decodeCursor, encodeCursor } from '../../../lib/db/cursor.ts';
-import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
-import { CHANGES_HISTORY, HISTORY_CHANGE, HistoryFilter, WHOLE_HISTORY } from './history-filter.ts';
+import type { Database, ReadOptions } from '../../../lib/db/database.ts';
+import {
+  AFTER,
+  FILES_AFTER,
+  FIRST_MESSAGES,
+  type FirstMessagesRow,
+  HEADS,
+  HISTORY_AFTER,
+  HISTORY_CHANGES,
+  type JournalRow,
+  MESSAGES_AFTER,
+  MESSAGES_UP_TO,
+  NEWEST_OF_HISTORY,
+  PAGE_BYTES,
+  UP_TO,
+} from './event-statements.ts';
+import { HistoryFilter, WHOLE_HISTORY } from './history-filter.ts';
 import { type JournalEvent, splitRow } from './journal.ts';
 import type { PageRequest } from './lists.ts';
 
-/** Maximum size of a page in bytes. A page has at least one row, even if it is larger. */
-const PAGE_BYTES = 4 * 1024 * 1024;
-
-/** The history index uses exactly this array. */
-const HISTORY_TYPES = `array['user.message', 'agent.message', 'agent.tool_result']`;
-
-/**
- * Selects up to $3 journal rows of session $1, in the order of their seqs, as long as the rows before have fewer than $4
- * bytes.
- */
-function pageStatement(name: string, condition: string, direction: 'asc' | 'desc' = 'asc') {
-  return statement(
-    name,
-    `select first_seq, types, events from (
-       select first_seq, last_seq, types, events,
-         sum(bytes) over (order by last_seq ${direction}) - bytes as before
-       from (
-         select * from journal where session_id = $1 and ${condition} order by last_seq ${direction} limit $3
-       ) page
-     ) sized
-     where before < $4 order by last_seq ${direction}`,
-  );
-}
-
-const AFTER = pageStatement('sessions.events_after', 'last_seq > $2');
-
-/** $2 is the seq of the newest requested event, which may be inside a row. */
-const UP_TO = pageStatement(
-  'sessions.events_up_to',
-  `last_seq <= (
-     select last_seq from journal where session_id = $1 and last_seq >= $2 order by last_seq limit 1
-   )`,
-  'desc',
-);
-
-const HISTORY_AFTER = pageStatement('sessions.history_after', `last_seq > $2 and types && ${HISTORY_TYPES}`);
-
-/** File events. The index of file events uses exactly this array. */
-const FILES_AFTER = pageStatement(
-  'sessions.files_after',
-  "last_seq > $2 and types && array['files.uploaded', 'file.created', 'file.modified', 'file.deleted']",
-);
-
-/** Rows with messages of agents between two seqs; see `lastMessage`. */
-const MESSAGES_AFTER = pageStatement(
-  'sessions.messages_after',
-  `last_seq > $2 and types && ${HISTORY_TYPES} and 'agent.message' = any (types)`,
-);
-const MESSAGES_UP_TO = pageStatement(
-  'sessions.messages_up_to',
-  `first_seq <= $2 and types && ${HISTORY_TYPES} and 'agent.message' = any (types)`,
-  'desc',
-);
 /** Rows that are searched for the last message of a turn. */
 const MESSAGE_ROWS = 20;
-
-/** Turns that replace others count if they were queued at $2 or before. */
-const HISTORY_CHANGES = statement(
-  'sessions.history_changes',
-  `select ${HISTORY_CHANGE} as change from turns t
-   where t.session_id = $1 and ${CHANGES_HISTORY} and (t.removed or t.position <= $2)`,
-);
-
-const NEWEST_OF_HISTORY = statement(
-  'sessions.newest_of_history',
-  `select first_seq, types, events from journal
-   where session_id = $1 and types && ${HISTORY_TYPES} order by last_seq desc limit 1`,
-);
-
-/**
- * The first messages of each session, up to $2 bytes and $3 rows each, and the turns that change its history. A row beyond the bytes has no events.
- */
-const FIRST_MESSAGES = statement(
-  'sessions.message_beginnings',
-  `select m.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events,
-     array(select ${HISTORY_CHANGE} from turns t where t.session_id = i.session_id and ${CHANGES_HISTORY}) as changes
-   from unnest($1::text[]) as i (session_id)
-   cross join lateral (
-     select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before
-     from (
-       select * from journal j
-       where j.session_id = i.session_id and types && ${HISTORY_TYPES}
-       order by last_seq limit $3
-     ) page
-   ) m
-   order by m.session_id, m.last_seq`,
-);
-
-const HEADS = statement(
-  'sessions.heads',
-  `select h.session_id, h.last_seq, s.deleted_at is not null as deleted
-   from heads h join sessions s using (session_id) where h.session_id = any($1)`,
-);
-
-interface Row {
-  first_seq: number;
-  types: string[];
-  events: string;
-}
-
-interface FirstMessagesRow extends Omit<Row, 'events'> {
-  session_id: string;
-  events: string | null;
-  changes: string[];
-}
 
 interface JournalHead {
   sessionId: string;
@@ -166,13 +78,13 @@ export type EventStore = ReturnType<typeof createEventStore>;
 export function createEventStore(db: Pick<Database, 'rows'>) {
   /** Events after `afterSeq`, oldest first, of at most `rows` journal rows. Empty when there are none. */
   async function after(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
-    const found = await db.rows<Row>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
+    const found = await db.rows<JournalRow>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
     return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq);
   }
 
   /** Events before `beforeSeq`, newest first, of at most `rows` journal rows. */
   async function before(sessionId: string, beforeSeq: number, rows: number, options?: ReadOptions) {
-    const found = await db.rows<Row>(UP_TO, [sessionId, beforeSeq - 1, rows, PAGE_BYTES], options);
+    const found = await db.rows<JournalRow>(UP_TO, [sessionId, beforeSeq - 1, rows, PAGE_BYTES], options);
     return found.flatMap((row) => eventsOf(row).reverse()).filter((event) => event.seq < beforeSeq);
   }
 
@@ -187,7 +99,7 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
   }
 
   /** The last message of the agent in these rows that belongs to a turn. */
-  function lastIn(rows: Row[], turnId: string): JournalEvent | undefined {
+  function lastIn(rows: JournalRow[], turnId: string): JournalEvent | undefined {
     const isOfTurn = ({ type, json }: JournalEvent) =>
       type === 'agent.message' && json.slice(0, HEAD_CHARACTERS).includes(`"turn_id":"${turnId}"`);
     return rows
@@ -207,10 +119,14 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       options?: ReadOptions,
     ): Promise<JournalEvent | undefined> {
       const from = stepAfter ?? position;
-      const next = await db.rows<Row>(MESSAGES_AFTER, [sessionId, from, MESSAGE_ROWS, PAGE_BYTES], options);
+      const next = await db.rows<JournalRow>(
+        MESSAGES_AFTER,
+        [sessionId, from, MESSAGE_ROWS, PAGE_BYTES],
+        options,
+      );
       const found = lastIn(next, turnId);
       if (found || stepAfter === null) return found;
-      const earlier = await db.rows<Row>(
+      const earlier = await db.rows<JournalRow>(
         MESSAGES_UP_TO,
         [sessionId, from, MESSAGE_ROWS, PAGE_BYTES],
         options,
@@ -239,7 +155,7 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       // Tool results may be left out of the rows that were read, so reading goes on until the page is full.
       while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
         const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
-        const read = (await db.rows<Row>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
+        const read = (await db.rows<JournalRow>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
         const events = filter.apply(
           read.filter((event) => event.seq > position && selectedTypes.has(event.type)),
         );
@@ -255,14 +171,34 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
 
     /** The turn of the newest message or tool result. Undefined for a session without messages. */
     async newestTurn(sessionId: string, options?: ReadOptions): Promise<string | undefined> {
-      const [row] = await db.rows<Row>(NEWEST_OF_HISTORY, [sessionId], options);
+      const [row] = await db.rows<JournalRow>(NEWEST_OF_HISTORY, [sessionId], options);
       const newest = row && eventsOf(row).findLast(({ type }) => HISTORY.has(type));
       return newest && (JSON.parse(newest.json) as { turn_id?: string }).turn_id;
     },
 
+    /** Those of the digests that occur in a message or a tool result, of answers that were replaced as well. */
+    async referencedParts(
+      sessionId: string,
+      digests: readonly string[],
+      options?: ReadOptions,
+    ): Promise<string[]> {
+      const missing = new Set(digests);
+      const isFound = (row: JournalRow, digest: string) => row.events.includes(`"${digest}"`);
+      for (let position = 0; missing.size > 0; ) {
+        const values = [sessionId, position, FILTERED_ROWS, PAGE_BYTES];
+        const rows = await db.rows<JournalRow>(HISTORY_AFTER, values, options);
+        for (const digest of [...missing])
+          if (rows.some((row) => isFound(row, digest))) missing.delete(digest);
+        const last = rows.at(-1);
+        if (!last) break;
+        position = last.first_seq + last.types.length - 1;
+      }
+      return digests.filter((digest) => !missing.has(digest));
+    },
+
     /** File events after `afterSeq`, oldest first, of at most `rows` journal rows. */
     async files(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
-      const found = await db.rows<Row>(FILES_AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
+      const found = await db.rows<JournalRow>(FILES_AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
       return found.flatMap(eventsOf).filter(({ seq, type }) => seq > afterSeq && FILES.has(type));
     },
 
@@ -336,7 +272,7 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
   };
 }
 
-function eventsOf(row: Row): JournalEvent[] {
+function eventsOf(row: JournalRow): JournalEvent[] {
   return splitRow({ firstSeq: row.first_seq, types: row.types, events: row.events });
 }
 

@@ -25,12 +25,19 @@ export function compose(
   now: Date,
 ): JournalRow {
   const at = now.toISOString();
+  let actor: EventDraft['actor'] | undefined;
+  let actorJson = '';
   const texts = drafts.map((draft, index) => {
+    // Events of one change have few actors.
+    if (draft.actor !== actor) {
+      actor = draft.actor;
+      actorJson = JSON.stringify(actor);
+    }
     const turn = draft.turnId ? `"turn_id":"${draft.turnId}",` : '';
     const trace = draft.traceparent ? `"traceparent":"${draft.traceparent}",` : '';
     return (
       `{"event_id":"${draft.eventId ?? ids('evt')}","session_id":"${sessionId}","seq":${lastSeq + 1 + index},"type":"${draft.type}",` +
-      `${turn}"created_at":"${draft.createdAt ?? at}","actor":${JSON.stringify(draft.actor)},${trace}"data":${draft.dataJson}}`
+      `${turn}"created_at":"${draft.createdAt ?? at}","actor":${actorJson},${trace}"data":${draft.dataJson}}`
     );
   });
   const events = `[${texts.join(SEPARATOR)}]`;

@@ -14,7 +14,15 @@ const HELD = statement(
 
 const HELD_TURN = statement(
   'sessions.held_turn',
-  `select t.owner_id, t.agent_id from turns t
+  `select t.owner_id, t.agent_id, t.agent_version from turns t
+   where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
+);
+
+const CHECKED_TURN = statement(
+  'sessions.checked_turn',
+  `select t.owner_id as "ownerId", t.agent_id as "agentId", s.agent_version as "agentVersion",
+     coalesce(s.deployment_id, '') as "deploymentId", coalesce(t.credential_uses, '[]') as "credentialUses"
+   from turns t join sessions s using (session_id)
    where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
 );
 
@@ -55,6 +63,20 @@ const LEASE = {
 } satisfies Columns<TurnLease>;
 /** Only the values of this table are used: the statements name their parameters. */
 const LEASES = columnTable<TurnLease, typeof LEASE>(2, LEASE);
+
+/** A turn whose lease is valid. */
+interface CheckedTurn {
+  ownerId: string;
+  agentId: string;
+  /** 0 for an assistant. */
+  agentVersion: number;
+  /** Empty for a session that a user created. */
+  deploymentId: string;
+  /** As in TurnState. */
+  credentialUses: readonly string[];
+}
+
+type CheckedTurnRow = Omit<CheckedTurn, 'credentialUses'> & { credentialUses: string };
 
 /** The ids of the turns whose lease the runner still holds. */
 interface Renewal {
@@ -104,11 +126,21 @@ export function createLeaseStore({ db, clock, leaseMs }: LeaseStoreContext) {
       return { extended: idsOf(rows), unextended: idsOf([...notDue, ...skipped]) };
     },
 
-    /** Returns owner and agent of the turn under this lease. Undefined when the lease is lost or has expired. */
+    /** Returns owner and agent version of the turn under this lease. Undefined when the lease is lost or has expired. */
     async turn({ sessionId, turnId, fence }: TurnLease, options?: ReadOptions) {
       const values = [sessionId, turnId, fence, clock.now()];
-      const [row] = await db.rows<{ owner_id: string; agent_id: string }>(HELD_TURN, values, options);
+      const [row] = await db.rows<HeldTurn>(HELD_TURN, values, options);
       return row;
+    },
+
+    /** Returns the turn under this lease. Undefined when the lease is lost or has expired. */
+    async checkedTurn(
+      { sessionId, turnId, fence }: TurnLease,
+      options?: ReadOptions,
+    ): Promise<CheckedTurn | undefined> {
+      const values = [sessionId, turnId, fence, clock.now()];
+      const [row] = await db.rows<CheckedTurnRow>(CHECKED_TURN, values, options);
+      return row && { ...row, credentialUses: JSON.parse(row.credentialUses) };
     },
 
     async expired(limit: number): Promise<TurnLease[]> {
@@ -116,6 +148,13 @@ export function createLeaseStore({ db, clock, leaseMs }: LeaseStoreContext) {
       return rows.map(leaseOf);
     },
   };
+}
+
+interface HeldTurn {
+  owner_id: string;
+  agent_id: string;
+  /** 0 for an assistant. */
+  agent_version: number;
 }
 
 function leaseOf(row: LeaseRow): TurnLease {

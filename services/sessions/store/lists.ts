@@ -3,7 +3,7 @@ import { type Database, type ReadOptions, statement } from '../../../lib/db/data
 import { LruCache } from '../../../lib/lru.ts';
 import { OUTCOMES } from '../domain/derived-state.ts';
 import type { SessionStatus } from '../domain/state.ts';
-import { countStatement, type MetadataMember } from './metadata-filter.ts';
+import { COUNT_LIMIT, countStatement, type MetadataDriver } from './metadata-filter.ts';
 import {
   HEAD_OF_EACH,
   isFilteredByWork,
@@ -147,10 +147,11 @@ export function createLists(db: Database) {
    * The member of the metadata whose entries a page is taken from: the rarest one. Undefined when the states, or the unfinished
    * turns, select fewer sessions.
    */
-  async function driverOf(filter: SessionFilter, options?: ReadOptions): Promise<MetadataMember | undefined> {
+  async function driverOf(filter: SessionFilter, options?: ReadOptions): Promise<MetadataDriver | undefined> {
     const { ownerId, agentId, archived = false, metadata, states } = filter;
-    if (metadata.length === 0 || isFilteredByWork(filter)) return undefined;
-    if (metadata.length === 1 && states.length === 0) return metadata[0];
+    const [first] = metadata;
+    if (!first || isFilteredByWork(filter)) return undefined;
+    if (metadata.length === 1 && states.length === 0) return { member: first, isFrequent: false };
     const outcomes = OUTCOMES.filter((outcome) => states.includes(outcome));
     // Most sessions are completed.
     const counted = outcomes.includes('completed') ? [] : outcomes;
@@ -159,7 +160,8 @@ export function createLists(db: Database) {
     const counts = row?.counts ?? [];
     const rarest = Math.min(...counts.slice(0, metadata.length));
     const ofStates = counts[metadata.length];
-    return ofStates !== undefined && ofStates <= rarest ? undefined : metadata[counts.indexOf(rarest)];
+    if (ofStates !== undefined && ofStates <= rarest) return undefined;
+    return { member: metadata[counts.indexOf(rarest)] ?? first, isFrequent: rarest === COUNT_LIMIT };
   }
 
   return {

@@ -10,7 +10,13 @@ import {
   type Outcome,
   stopReasonsOf,
 } from '../domain/derived-state.ts';
-import { hasMember, type MetadataMember, sessionsWithMember } from './metadata-filter.ts';
+import {
+  hasEntry,
+  hasMember,
+  type MetadataDriver,
+  type MetadataMember,
+  sessionsWithMember,
+} from './metadata-filter.ts';
 
 export interface SessionFilter {
   /** The caller. A cursor is only valid for the caller that got it. */
@@ -99,16 +105,22 @@ export function isFilteredByWork({ status, needsAction, states }: SessionFilter)
   );
 }
 
+/** The outcomes of the states, if all sessions in these states have one of them. Empty otherwise. */
+function rareOutcomes({ states }: SessionFilter): Outcome[] {
+  const outcomes = OUTCOMES.filter((outcome) => outcome !== 'completed' && states.includes(outcome));
+  return outcomes.length === states.length ? outcomes : [];
+}
+
 /**
  * Returns the statement for a page of sessions, newest first. Each filter that is set adds a condition, so that each
- * combination is a statement with its own plan. `driver` is the member of the metadata whose entries the page is taken from;
- * undefined for a page that is taken from the sessions, or from the index of another filter.
+ * combination is a statement with its own plan. `driver` is undefined for a page that is taken from the sessions, or from the
+ * index of another filter.
  */
 export function listStatement(
   filter: SessionFilter,
   before: string | undefined,
   limit: number,
-  driver?: MetadataMember,
+  driver?: MetadataDriver,
 ): { query: Statement; values: unknown[] } {
   const built = new Conditions(limit);
   const { names, conditions, values } = built;
@@ -147,13 +159,19 @@ export function listStatement(
     where ${[...conditions, ...more].join(' and ')} order by ${ordered}.session_id desc limit $1
   )`;
   const pageBranches = () => {
+    const { metadata: members, ownerId, agentId, archived = false } = filter;
+    const scope = { ownerId, agentId, archived };
     if (driver) {
-      names.push('by_metadata');
-      const scope = { ownerId: filter.ownerId, agentId: filter.agentId, archived: filter.archived ?? false };
-      const source = sessionsWithMember(scope, driver, bounds, built.value);
+      const outcomes = rareOutcomes(filter);
+      names.push(driver.isFrequent ? 'by_frequent_metadata' : 'by_metadata', ...outcomes);
+      const source = sessionsWithMember(scope, driver, { members, outcomes }, bounds, built.value);
       return [branch(source, states === undefined ? [] : [isInStates(states)], 'm')];
     }
     if (states === undefined) return [branch('sessions s', [])];
+    if (members.length > 0 && !isFilteredByWork(filter)) {
+      names.push('by_state');
+      built.outcomeConditions.push(...members.map((member) => hasEntry('o', scope, member, built.value)));
+    }
     return stateBranches(filter, { states, unfinished, outcomeConditions: built.outcomeConditions }, branch);
   };
   const branches = pageBranches();

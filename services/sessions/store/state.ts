@@ -21,7 +21,7 @@ export const HEAD_COLUMNS = `
 
 export const TURN_COLUMNS = `
   t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fence as turn_fence,
-  t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent, t.calls, t.step_after, t.settled_attempt,
+  t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent, t.calls, t.credential_uses, t.step_after, t.settled_attempt,
   t.input_tokens as turn_input_tokens, t.output_tokens as turn_output_tokens, t.steps as turn_steps,
   t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.error, t.overrides, t.output, t.started_at, t.finished_at`;
 
@@ -102,6 +102,7 @@ export interface TurnRow extends TurnUsageRow {
   open_message_id: string | null;
   traceparent: string | null;
   calls: string | null;
+  credential_uses: string | null;
   step_after: number | null;
   settled_attempt: number;
   error: string | null;
@@ -184,6 +185,7 @@ export function turnOf(row: TurnRow): TurnState {
     openMessageId: row.open_message_id,
     stepAfter: row.step_after,
     calls: row.calls === null ? [] : JSON.parse(row.calls),
+    credentialUses: row.credential_uses === null ? [] : JSON.parse(row.credential_uses),
     traceparent: row.traceparent,
     usage: turnUsageOf(row),
     errorJson: row.error,

@@ -11,7 +11,7 @@ import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
 import { withinCapacity } from './agent-capacity.ts';
 import { apply, type SessionChange } from './apply.ts';
-import { type ApprovalRow, approvalsByIds } from './approvals.ts';
+import { type ApprovalWithState, approvalsByIds } from './approvals.ts';
 import { type Columns, columnNames, columnTable } from './columns.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Hints } from './hints.ts';
@@ -123,7 +123,7 @@ export interface TurnClaim<Prefetched> {
   /** When the leases began. */
   leasedAt: Date;
   /** The approvals of the open calls of these turns, by id. */
-  approvals: Map<string, ApprovalRow>;
+  approvals: Map<string, ApprovalWithState>;
   /** Undefined when nothing was claimed or prefetching failed. */
   prefetched: Prefetched | undefined;
   /** More turns may be ready. */
@@ -235,5 +235,8 @@ function claimedTurnsOf({ state, change: { turns } }: SessionChange): ClaimedTur
 }
 
 function approvalIdsOf({ change: { turns } }: SessionChange): string[] {
-  return turns.flatMap(({ calls }) => calls.flatMap(({ approval }) => approval?.approvalId ?? []));
+  const ids = turns.flatMap(({ calls }) =>
+    calls.flatMap(({ approval, answerId }) => [approval?.approvalId, approval?.inputFrom, answerId]),
+  );
+  return [...new Set(ids.filter((id) => id !== undefined))];
 }

@@ -1,10 +1,13 @@
 import type { CatchUp } from '../measurements/sessions/catch-up.ts';
+import type { ChatHistory } from '../measurements/sessions/chat-history.ts';
 import type { Claims } from '../measurements/sessions/claims.ts';
 import type { Followers } from '../measurements/sessions/followers.ts';
 import { type Idle, inKib, type PerConnection } from '../measurements/sessions/idle.ts';
+import type { Metadata } from '../measurements/sessions/metadata.ts';
 import type { Size } from '../measurements/sessions/size.ts';
 import type { TurnWal } from '../measurements/sessions/turn-wal.ts';
 import type { Turns } from '../measurements/sessions/turns.ts';
+import { metadataRows } from './metadata-rows.ts';
 import { median, ms, type Row, spread } from './rows.ts';
 
 /** Results of the session measurements per round; empty if not measured. */
@@ -14,21 +17,25 @@ export interface SessionResults {
   idle: Idle[];
   catchUp: CatchUp[];
   size: Size[];
+  metadata: Metadata[];
+  history: ChatHistory[];
   wal: TurnWal[];
   claims: Claims[];
 }
 
 /** Rows for turns, streams and large journals. */
 export function sessionRows(results: SessionResults): Row[] {
-  const { turns, followers, idle, catchUp, size, wal, claims } = results;
+  const { turns, followers, idle, catchUp, size, metadata, history, wal, claims } = results;
   return [
     ...(turns.length > 0 ? turnRows(turns) : []),
     ...(followers.length > 0 ? followerRows(followers) : []),
     ...(idle.length > 0 ? idleRows(idle) : []),
     ...(catchUp.length > 0 ? catchUpRows(catchUp) : []),
     ...(size.length > 0 ? sizeRows(size) : []),
+    ...(metadata.length > 0 ? metadataRows(metadata) : []),
     ...(wal.length > 0 ? walRows(wal) : []),
     ...(claims.length > 0 ? claimRows(claims) : []),
+    ...(history.length > 0 ? historyRows(history) : []),
   ];
 }
 
@@ -115,6 +122,24 @@ function sizeRows(rounds: Size[]): Row[] {
       target: ['at most 2', large / small <= 2],
     };
   });
+}
+
+/** Target for the chat of 10,000 events. */
+const CHAT_MS = 150;
+
+function historyRows(rounds: ChatHistory[]): Row[] {
+  const p50Ms = median(rounds, (one) => one.p50Ms);
+  const bareMs = median(rounds, (one) => one.bareMs);
+  return [
+    {
+      letter: 'z',
+      what: `ai-messages of ${rounds[0]?.events} events`,
+      figure: `${ms(p50Ms)}, p95 ${ms(median(rounds, (one) => one.p95Ms))}`,
+      ratio: `z/bare ${(p50Ms / bareMs).toFixed(2)}`,
+      target: ['at most 150 ms', p50Ms <= CHAT_MS],
+    },
+    { what: 'bare limit: read and parse rows', figure: ms(bareMs) },
+  ];
 }
 
 /** Target: what a streamed turn without a follower may write. */

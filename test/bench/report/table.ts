@@ -1,15 +1,23 @@
 import { type AccessResults, accessRows } from './access-rows.ts';
 import { type ConsoleResults, consoleRows } from './console-rows.ts';
+import { type EgressResults, egressRows } from './egress-rows.ts';
 import { type FileResults, fileRows } from './file-rows.ts';
+import { type LendingResults, lendingRows } from './lending-rows.ts';
+import { type McpResults, mcpRows } from './mcp-rows.ts';
 import { type ProcessResults, processRows } from './process-rows.ts';
 import { line } from './rows.ts';
 import { type SessionResults, sessionRows } from './session-rows.ts';
+import { type SkillResults, skillRows } from './skill-rows.ts';
 import { type WebhookResults, webhookRows } from './webhook-rows.ts';
 
 export type Results = WebhookResults &
   SessionResults &
   FileResults &
   AccessResults &
+  EgressResults &
+  LendingResults &
+  McpResults &
+  SkillResults &
   ConsoleResults &
   ProcessResults;
 
@@ -19,7 +27,11 @@ export function table(results: Results): string {
     webhookRows(results),
     sessionRows(results),
     fileRows(results),
+    skillRows(results),
     accessRows(results),
+    egressRows(results),
+    lendingRows(results),
+    mcpRows(results),
     consoleRows(results),
     processRows(results),
   ];

@@ -11,6 +11,8 @@ const SCRIPTS: { steps: unknown[]; needsApproval?: string[] }[] = [
   { steps: [call('count_ask'), call('count_tell'), call('count_again')] },
   { steps: [call('count_ask'), { text: 'and again: {{last_tool_output}}' }, call('count_ask')] },
   { steps: [call('count_ask'), call('count_again')], needsApproval: ['count_ask'] },
+  { steps: [call('count_connect'), call('count_connect'), call('count_input')] },
+  { steps: [call('count_input'), call('count_again')], needsApproval: ['count_input'] },
   { steps: [call('count_tell'), call('count_ask')], needsApproval: ['count_tell', 'count_ask'] },
 ];
 

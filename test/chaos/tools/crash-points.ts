@@ -1,7 +1,7 @@
 import type { ReportTurnsRequest } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { RunnerClients } from '../../../services/runner/service.ts';
 
-/** Points at which a runner can be killed: before and after each report to `sessions`, and inside the tool. */
+/** Points at which a runner can be killed: before and after each report to `sessions`, before the dispatch and inside the tool. */
 export const CRASH_POINTS = [
   'after claim',
   ...[
@@ -12,6 +12,7 @@ export const CRASH_POINTS = [
     'blocked',
     'completed',
   ].flatMap((what) => [`before ${what}`, `after ${what}`]),
+  'call is prepared',
   'tool begins',
   'tool is counted',
   'tool is done',

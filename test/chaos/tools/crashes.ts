@@ -20,6 +20,13 @@ const RUNNERS = 3;
 /** Concurrent sessions, more than the crashing runners can claim. */
 const SESSIONS = 24;
 const LEASE_SECONDS = 0.6;
+/** The decisions about approvals, by kind. */
+const CHOICES: Record<string, string[]> = {
+  tool: ['allow', 'allow', 'deny'],
+  outcome_unknown: ['retry', 'mark_done', 'mark_failed'],
+  authorization: ['retry', 'retry', 'deny'],
+  input: ['accept', 'accept', 'decline', 'cancel'],
+};
 /** A runner that does not reach its crash point within this time is killed. */
 const MAX_RUNNER_MS = 4_000;
 
@@ -62,8 +69,7 @@ export async function toolCrashes(
   }
 
   function choose({ kind }: { kind: string }): string {
-    const decision =
-      kind === 'tool' ? pick(['allow', 'allow', 'deny']) : pick(['retry', 'mark_done', 'mark_failed']);
+    const decision = pick(CHOICES[kind] ?? []);
     decisions[decision] = (decisions[decision] ?? 0) + 1;
     return decision;
   }

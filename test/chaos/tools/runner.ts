@@ -4,13 +4,17 @@
  */
 import { Type } from 'typebox';
 import { systemClock } from '../../../lib/clock.ts';
+import { refuse } from '../../../lib/errors.ts';
 import { openChannel } from '../../../lib/grpc/channel.ts';
 import { createClient } from '../../../lib/grpc/client.ts';
 import type { ToolEffect } from '../../../lib/tools.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { openRunner } from '../../../services/runner/service.ts';
+import { InputNeeded } from '../../../services/runner/tool-calls/tool-call.ts';
+import { ToolError } from '../../../services/runner/tool-calls/tool-error.ts';
 import type { Tool } from '../../../services/runner/tools/tool.ts';
 import { createContext } from '../../support/context.ts';
 import { fakeService } from '../../support/fake-service.ts';
@@ -47,16 +51,52 @@ function counting(name: string, effect: ToolEffect, outcomeUnknown?: 'ask' | 'te
     input,
     async run({ key }, { toolUseId, attempt, signal }) {
       hit('tool begins');
-      const body = JSON.stringify({ key, toolUseId, attempt });
-      const response = await fetch(counter, { method: 'POST', body, signal });
-      // The response head confirms that the call is counted.
-      hit('tool is counted');
-      const count = await response.text();
-      hit('tool is done');
-      return count;
+      return count({ key, toolUseId, attempt }, signal);
     },
   };
 }
+
+/** Counts a call at the counting server. */
+async function count(call: { key: string; toolUseId: string; attempt: number }, signal: AbortSignal) {
+  const response = await fetch(counter, { method: 'POST', body: JSON.stringify(call), signal });
+  // The response head confirms that the call is counted.
+  hit('tool is counted');
+  const counted = await response.text();
+  hit('tool is done');
+  return counted;
+}
+
+const SERVER = { mcp_server_id: 'mcp_1', name: 'Counter', host: 'counter.test' };
+
+/** Has no credential, or cannot tell, at random. */
+const connecting: Tool<typeof input> = {
+  ...counting('count_connect', 'once', 'ask'),
+  server: SERVER,
+  async prepare() {
+    hit('call is prepared');
+    const chance = Math.random();
+    if (chance < 0.1) throw refuse('DEPENDENCY_UNAVAILABLE', 'Vaults are unavailable.');
+    if (chance > 0.5) return { kind: 'ready' };
+    return { kind: 'authorization_needed', details: { ...SERVER, reason: 'not_connected', who: 'you' } };
+  },
+};
+
+/** Asks a person to open a link, and counts when they have done so. */
+const asking: Tool<typeof input> = {
+  ...counting('count_input', 'once', 'ask'),
+  async run({ key }, { toolUseId, attempt, answer, signal }) {
+    hit('tool begins');
+    const { host: _, ...server } = SERVER;
+    if (!answer)
+      return new InputNeeded(
+        { ...server, message: 'Open this.', url: 'https://counter.test' },
+        Buffer.from(key),
+      );
+    if (Buffer.from(answer.state).toString() !== key) throw new Error('the state is not that of the request');
+    if (answer.decision !== 'accept') throw new ToolError(`The input was answered with ${answer.decision}.`);
+    return count({ key, toolUseId, attempt }, signal);
+  },
+};
 
 const context = createContext('');
 const channel = openChannel(runnerConfig.address, { clock: systemClock });
@@ -75,6 +115,8 @@ const tools = [
   counting('count_ask', 'once', 'ask') as Tool,
   counting('count_tell', 'once', 'tell') as Tool,
   counting('count_again', 'idempotent') as Tool,
+  connecting as Tool,
+  asking as Tool,
 ];
 const files = fakeService(FilesServiceDefinition, {}, 'runner', context);
 const config = {
@@ -85,8 +127,11 @@ const config = {
   toolTimeoutSeconds: 60,
   maxSandboxes: 1,
   drainMs: 0,
+  mcpMaxTools: 256,
   ...NO_KEYS,
 };
-await openRunner(context, config, { sessions: withCrashPoints(sessions, hit), agents, files }, { tools });
+const vaults = fakeService(VaultsServiceDefinition, {}, 'runner', context);
+const clients = { sessions: withCrashPoints(sessions, hit), agents, files, vaults };
+await openRunner(context, config, clients, { tools });
 // Hints do not reach this process, so it polls for turns.
 setInterval(() => context.bus.publish('turns.ready', ''), 20);

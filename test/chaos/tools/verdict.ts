@@ -26,6 +26,7 @@ interface JournalEvent {
     name?: string;
     attempt?: number;
     decision?: string;
+    kind?: string;
     is_error?: boolean;
   };
 }
@@ -84,7 +85,7 @@ function checkSession(
         .map(({ attempt }) => attempt),
     );
     const retries = of('approval.decided').filter(
-      ({ approval_id, decision }) => decision === 'retry' && approvals.get(approval_id)?.tool_use_id === id,
+      ({ approval_id, decision }) => decision === 'retry' && isOutcomeUnknown(approvals.get(approval_id), id),
     ).length;
     verdict.again += Math.max(0, runs.length - 1);
     verdict.unknownRuns += [...attempts].filter((attempt) => !dispatched.has(attempt)).length;
@@ -98,4 +99,12 @@ function checkSession(
     );
     if (result?.is_error === false && runs.length === 0 && !marked) verdict.inventedResults++;
   }
+}
+
+/** A decision about another kind of approval permits no second run. */
+function isOutcomeUnknown(
+  approval: JournalEvent['data'] | undefined,
+  toolUseId: string | undefined,
+): boolean {
+  return approval?.kind === 'outcome_unknown' && approval.tool_use_id === toolUseId;
 }

@@ -7,11 +7,13 @@ import { readSettings } from '../../../lib/env.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { abortable } from '../../../lib/grpc/abortable.ts';
 import type { Call } from '../../../lib/grpc/contract.ts';
+import { createPeerSealer } from '../../../lib/grpc/sealed-for-peer.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { createContext } from '../../support/context.ts';
 import { fakeService } from '../../support/fake-service.ts';
@@ -99,6 +101,7 @@ describe('CredentialMonitor', () => {
       agents: fakeService(AgentsServiceDefinition, {}, 'edge', context),
       files: fakeService(FilesServiceDefinition, { getEntry, readContent }, 'edge', context),
       deployments: fakeService(DeploymentsServiceDefinition, {}, 'edge', context),
+      vaults: fakeService(VaultsServiceDefinition, {}, 'edge', context),
     };
     const readiness = async () => [];
     const edgeContext = {
@@ -108,6 +111,7 @@ describe('CredentialMonitor', () => {
       metrics,
       tracer,
       clients,
+      sealer: createPeerSealer('edge', context.serviceSecret),
       readiness,
       backends: [],
       configuration: [],
@@ -177,6 +181,14 @@ describe('CredentialMonitor', () => {
     await advance(MAX_UNVERIFIED_MS - CHECK_INTERVAL_MS - STEP_MS);
     expect(stream.isOpen()).toBe(true);
     expect(await msUntilEnded(stream)).toBeLessThanOrEqual(2 * CHECK_INTERVAL_MS);
+  });
+
+  it('checks a credential once in each interval for all streams that share it', async () => {
+    const streams = await Promise.all([openStream(), openStream(), openStream()]);
+    const before = checks;
+    await advance(3 * CHECK_INTERVAL_MS);
+    expect(checks - before).toBe(3);
+    expect(streams.map((stream) => stream.isOpen())).toEqual([true, true, true]);
   });
 
   it('never overlaps checks of one credential while auth hangs', async () => {

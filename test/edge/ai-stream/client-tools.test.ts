@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { lastAssistantMessageIsCompleteWithToolCalls, type UIMessage } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type System, startSystem } from '../../support/system.ts';
@@ -106,6 +107,58 @@ describe('POST /sessions/{session_id}/ai-stream with client tools of AI SDK', ()
       text: expect.stringContaining('[image image/png'),
     });
   });
+
+  it.each([true, false])(
+    'shows an image in an output to a page that reloads, given in a list: %s',
+    async (isList) => {
+      const session = await client.begin([LOCATE, LOCATE, END], { tools: [TOOL] });
+      const file = { type: 'file', mediaType: 'image/png', filename: 'map.png' };
+      const given = { ...file, url: `data:image/png;base64,${PNG}` };
+      const chat = client.chatOf(session);
+      await chat.sendMessage({ text: 'where am I?' });
+      const tool = 'get_location';
+      await chat.addToolOutput({ tool, toolCallId: 'call_1_1', output: isList ? [given] : given } as never);
+      const { body } = await client.api.get(`/sessions/${session}/ai-messages`);
+      const open = body.data as UIMessage[];
+      expect(open[1]?.parts).toMatchObject([
+        { type: 'step-start' },
+        { toolCallId: 'call_1_1' },
+        { toolCallId: 'call_1_2' },
+      ]);
+      await client.post(session, JSON.stringify({ messages: chat.messages })).then((answer) => answer.text());
+      const reloaded = (await client.api.get(`/sessions/${session}/ai-messages`)).body.data as UIMessage[];
+      const sha256 = createHash('sha256').update(Buffer.from(PNG, 'base64')).digest('hex');
+      const url = `/api/v1/sessions/${session}/parts/${sha256}`;
+      expect(reloaded[1]?.parts[1]).toMatchObject({ state: 'output-available', output: [{ ...file, url }] });
+      const image = await fetch(system.url + url);
+      expect(Buffer.from(await image.arrayBuffer()).toString('base64')).toBe(PNG);
+      const chunks = await chunksFrom(client.urlOf(session));
+      expect(chunks).toContainEqual(
+        expect.objectContaining({ type: 'tool-output-available', output: [{ ...file, url }] }),
+      );
+
+      // The page answers the other call. The first output is sent again with the URL of the service.
+      const page = client.chatOf(session, { messages: reloaded });
+      const other = [{ ...file, url: system.url + url }];
+      await page.addToolOutput({ tool, toolCallId: 'call_1_2', output: other } as never);
+      await page.sendMessage();
+      await ends(session, page);
+      expect(page.error).toBeUndefined();
+      expect(parts(page).at(-1)).toMatchObject({ text: expect.stringContaining('[image image/png') });
+      const foreign = `/api/v1/sessions/ses_${'0'.repeat(26)}/parts/${sha256}`;
+      for (const [part, status, code] of [
+        [{ ...file, url }, 200, undefined],
+        [{ ...file, url: foreign }, 400, 'INVALID_REQUEST'],
+        [{ ...file, url: url.replace(sha256, 'a'.repeat(64)) }, 404, 'PART_NOT_FOUND'],
+      ] as const) {
+        const message = { id: '1', role: 'user', parts: [{ type: 'text', text: 'Again' }, part] };
+        const sent = await client.post(session, JSON.stringify({ messages: [message] }));
+        expect(sent.status, part.url).toBe(status);
+        const text = await sent.text();
+        if (code) expect(JSON.parse(text)).toMatchObject({ code });
+      }
+    },
+  );
 
   it('submits an error of the page', async () => {
     const session = await client.begin([LOCATE, END], { tools: [TOOL] });

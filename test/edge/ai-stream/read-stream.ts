@@ -7,6 +7,9 @@ import type { FollowResponse } from '../../../proto/gen/ahs/sessions/v1/sessions
 import { TURN } from './journal-events.ts';
 import { SDKS } from './sdk-versions.ts';
 
+/** The folder of the parts of the session. */
+export const PARTS_URL = '/api/v1/sessions/ses_1/parts';
+
 /** The responses of Follow for a journal: `atOnce` events per chunk, caught up at the end. */
 async function* followed(events: readonly TurnEvent[], atOnce: number): AsyncGenerator<FollowResponse> {
   yield { events: [], seq: 0, caughtUp: false };
@@ -26,7 +29,7 @@ export async function renderAll(
   version: SdkVersion = '7',
 ): Promise<RenderedEvent[]> {
   const all: RenderedEvent[] = [];
-  for await (const some of render(followed(events, atOnce), createTurnFold(TURN, version), place))
+  for await (const some of render(followed(events, atOnce), createTurnFold(TURN, version, PARTS_URL), place))
     all.push(...some);
   return all;
 }

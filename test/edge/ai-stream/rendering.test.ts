@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { afterEvent, afterRequests } from '../../../edge/ai-stream/render.ts';
 import { anyTurn, journalOf, TURN, turnEvent } from './journal-events.ts';
-import { chunksOf, joined, read, renderAll } from './read-stream.ts';
+import { chunksOf, joined, PARTS_URL, read, renderAll } from './read-stream.ts';
 
 const TEXT = [{ type: 'text' as const, text: 'Hello there' }];
 const rendered = async (drafts: Parameters<typeof journalOf>[0]) =>
@@ -64,6 +64,56 @@ describe('TurnRenderer', () => {
       [turnEvent.message('m', content)],
     ])
       expect(joined((await readAll(drafts)).message)).toEqual(parts);
+  });
+
+  it('renders images and files as URLs, also those of older releases', async () => {
+    const stored = { type: 'image' as const, media_type: 'image/png', sha256: 'a'.repeat(64), size: 1 };
+    const { message } = await readAll([
+      turnEvent.message('m', [
+        ...TEXT,
+        stored,
+        { ...stored, type: 'file', media_type: 'text/csv', sha256: 'b'.repeat(64), name: 'b.csv' },
+        { type: 'file', data: 'QQ==', mediaType: 'audio/wav' },
+        { type: 'file', data: 'https://example.com/c.png', mediaType: 'image/png' },
+      ]),
+      turnEvent.completed(),
+    ]);
+    expect(joined(message).slice(2)).toEqual([
+      { type: 'file', mediaType: 'image/png', url: `${PARTS_URL}/${'a'.repeat(64)}` },
+      { type: 'file', mediaType: 'text/csv', url: `${PARTS_URL}/${'b'.repeat(64)}` },
+      { type: 'file', mediaType: 'audio/wav', url: 'data:audio/wav;base64,QQ==' },
+      { type: 'file', mediaType: 'image/png', url: 'https://example.com/c.png' },
+    ]);
+  });
+
+  it('renders a tool output with stored images as parts of AI SDK, and any other output unchanged', async () => {
+    const image = { type: 'image', media_type: 'image/png', name: 'a.png', sha256: 'a'.repeat(64), size: 1 };
+    const text = { type: 'text', text: 'Look' };
+    const file = {
+      ...{ type: 'file', mediaType: 'image/png', filename: 'a.png' },
+      url: `${PARTS_URL}/${'a'.repeat(64)}`,
+    };
+    for (const [output, shown] of [
+      [
+        [text, image],
+        [text, file],
+      ],
+      [[text], [text]],
+      [
+        [image, { other: true }],
+        [image, { other: true }],
+      ],
+      [{ image }, { image }],
+      [[{ ...image, sha256: 'a' }], [{ ...image, sha256: 'a' }]],
+    ]) {
+      const { message } = await readAll([
+        turnEvent.message('a', TEXT),
+        turnEvent.used('c'),
+        turnEvent.result('c', output),
+        turnEvent.completed(),
+      ]);
+      expect(joined(message).at(-1)).toMatchObject({ output: shown });
+    }
   });
 
   it('resets exactly the discarded attempt', async () => {
@@ -241,7 +291,7 @@ describe('TurnRenderer', () => {
           expect(rest.at(-1)).toEqual(pieces.at(-1));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 

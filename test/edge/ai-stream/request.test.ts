@@ -1,7 +1,8 @@
+import { DefaultChatTransport, type UIMessage } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type System, startSystem } from '../../support/system.ts';
 import { expectRefusal, readResponse } from '../envelope.ts';
-import { type ChatClient, createChatClient, lastOf } from './chat-client.ts';
+import { ASKS, type ChatClient, createChatClient, lastOf, SUM } from './chat-client.ts';
 
 describe('POST /sessions/{session_id}/ai-stream', () => {
   let system: System;
@@ -79,6 +80,76 @@ describe('POST /sessions/{session_id}/ai-stream', () => {
       expectRefusal(await stream(query, headers), 'INVALID_REQUEST');
   });
 
+  it('applies the overrides in the body of the transport to messages and regenerations', async () => {
+    const steps = [{ text: 'You said {{input}}.' }];
+    const overridable = ['model', 'max_steps'];
+    const session = await client.begin(steps, { overridable, max_steps: 9 });
+    const chatWith = (body: object, messages: UIMessage[] = []) => {
+      const transport = new DefaultChatTransport<UIMessage>({ api: client.urlOf(session), body });
+      return client.chatOf(session, { transport, messages });
+    };
+    const chat = chatWith({ model: 'rehearsal/echo', max_steps: 3 });
+    await chat.sendMessage({ text: 'one' });
+    expect(lastOf(chat)).toMatchObject([{}, { text: 'one' }]);
+    const other = chatWith({ max_steps: 4 }, structuredClone(chat.messages));
+    await other.regenerate();
+    expect(lastOf(other)).toMatchObject([{}, { text: 'You said one.' }]);
+    const same = chatWith({}, structuredClone(other.messages));
+    await same.regenerate();
+    expect(lastOf(same)).toMatchObject([{}, { text: 'You said one.' }]);
+    const { body } = await client.api.get(`/sessions/${session}/events?types=turn.queued`);
+    const overrides = (body.data as { data: object }[]).map(({ data }) => data);
+    expect(overrides).toMatchObject([
+      { overrides: { model: 'rehearsal/echo', max_steps: 3 } },
+      { overrides: { max_steps: 4 } },
+      { overrides: { max_steps: 4 } },
+    ]);
+  });
+
+  it('refuses overrides like POST …/messages does', async () => {
+    const session = await client.begin([{ text: 'Well.' }], { overridable: ['max_steps'] });
+    const post = async (members: object) =>
+      readResponse(await client.post(session, JSON.stringify({ content: 'a', ...members })));
+    for (const [members, code, pointer] of [
+      [{ model: 'rehearsal/echo' }, 'OVERRIDE_NOT_ALLOWED', '/model'],
+      [{ max_steps: 0 }, 'INVALID_REQUEST', '/max_steps'],
+      [{ client_tools: [{ name: 'a' }] }, 'INVALID_REQUEST', '/client_tools/0/description'],
+    ] as const) {
+      const answers = [
+        await post(members),
+        await post({ content: undefined, trigger: 'regenerate-message', ...members }),
+        await readResponse(
+          await fetch(`${system.url}/api/v1/sessions/${session}/messages`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ content: 'a', ...members }),
+          }),
+        ),
+      ];
+      for (const answer of answers)
+        expect(expectRefusal(answer, code).map((one) => one.pointer)).toContain(pointer);
+    }
+    expect((await client.api.get(`/sessions/${session}/turns`)).body.data).toEqual([]);
+  });
+
+  it('accepts overrides beside the answers to a turn, which keeps its settings', async () => {
+    const session = await client.begin([SUM, { text: 'Done.' }], { tools: ASKS });
+    const transport = new DefaultChatTransport<UIMessage>({
+      api: client.urlOf(session),
+      body: () => (approved ? { model: 'rehearsal/echo' } : {}),
+    });
+    let approved = false;
+    const chat = client.chatOf(session, { transport });
+    await chat.sendMessage({ text: 'go' });
+    const call = chat.lastMessage?.parts.find((part) => part.type === 'dynamic-tool');
+    if (call?.state !== 'approval-requested') throw new Error('no approval was requested');
+    approved = true;
+    await chat.addToolApprovalResponse({ id: call.approval.id, approved: true });
+    await chat.sendMessage();
+    expect(chat.error).toBeUndefined();
+    expect(lastOf(chat).at(-1)).toMatchObject({ text: 'Done.' });
+  });
+
   it('returns 400 with the pointer of an unusable message, and validates only the used message', async () => {
     const session = await client.begin([{ text: 'Well.' }]);
     const post = async (body: unknown) => readResponse(await client.post(session, JSON.stringify(body)));
@@ -89,7 +160,7 @@ describe('POST /sessions/{session_id}/ai-stream', () => {
     for (const [body, pointer] of [
       [{}, '/content'],
       [{ content: 'a', messages: [user] }, '/messages'],
-      [{ content: 'a', model: 'b' }, '/model'],
+      [{ content: 'a', models: 'b' }, '/models'],
       [{ messages: [] }, '/messages'],
       [{ messages: [user, { ...user, parts: [user.parts[0], file] }] }, '/messages/1/parts/1/url'],
       [{ messages: [user, { ...user, parts: [user.parts[0], source] }] }, '/messages/1/parts/1/type'],

@@ -1,8 +1,9 @@
 import { settings } from '../../../edge/config.ts';
 import { openEdge } from '../../../edge/server.ts';
-import { systemClock } from '../../../lib/clock.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { readSettings } from '../../../lib/env.ts';
 import type { Contract } from '../../../lib/grpc/contract.ts';
+import { createPeerSealer } from '../../../lib/grpc/sealed-for-peer.ts';
 import { createIds } from '../../../lib/ids.ts';
 import { createLog } from '../../../lib/log.ts';
 import { createMetrics } from '../../../lib/metrics.ts';
@@ -12,6 +13,7 @@ import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { fakeEndpoint, fakeService } from '../../support/fake-service.ts';
 import { identity } from '../../support/identity.ts';
@@ -29,6 +31,8 @@ export interface FileFixture extends AsyncDisposable {
 export async function openFileFixture(
   transport: TransportName = 'in process',
   env: Record<string, string> = {},
+  /** The clock of the edge. */
+  clock: Clock = systemClock,
 ): Promise<FileFixture> {
   await using stack = new AsyncDisposableStack();
   const context = createContext('');
@@ -39,17 +43,19 @@ export async function openFileFixture(
   const connected = stack.use(await connect(FilesServiceDefinition, endpoint, transport, context));
   const edge = await openEdge(
     {
-      clock: systemClock,
-      ids: createIds(systemClock),
+      clock,
+      ids: createIds(clock),
       log: createLog({ level: 'error' }),
       metrics: createMetrics(),
       tracer: silentTracer,
+      sealer: createPeerSealer('edge', context.serviceSecret),
       clients: {
         auth,
         files: connected.as('edge'),
         agents: fake(AgentsServiceDefinition),
         sessions: fake(SessionsServiceDefinition),
         deployments: fake(DeploymentsServiceDefinition),
+        vaults: fake(VaultsServiceDefinition),
       },
       readiness: async () => [],
       backends: [],

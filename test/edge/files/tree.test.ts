@@ -93,6 +93,43 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     expect(await etagOf()).not.toBe(etag);
   });
 
+  it('evaluates If-Match of DELETE against the content of a file', async () => {
+    const at = await begin();
+    const remove = (path: string, match: string) =>
+      request(`${at}?path=${path}`, { method: 'DELETE', headers: { 'If-Match': match } });
+    await put('d/a.txt', 'one', {}, at);
+    const tagOf = async () => (await request(`${at}/entry?path=d/a.txt`)).headers.get('etag') ?? '';
+    const stale = await tagOf();
+    await put('d/a.txt', 'two', {}, at);
+    const etag = await tagOf();
+    for (const match of [stale, `W/${etag}`, '"1"'])
+      expectRefusal(await remove('d/a.txt', match), 'VERSION_CONFLICT');
+    expectRefusal(await remove('d/a.txt', 'a'), 'INVALID_REQUEST');
+    for (const match of ['*', etag]) expectRefusal(await remove('d', match), 'INVALID_REQUEST');
+    for (const match of ['*', etag]) expectRefusal(await remove('d/b', match), 'FILE_NOT_FOUND');
+    expect(await paths('?recursive=true', at)).toEqual(['d', 'd/a.txt']);
+    dataOf(await remove('d/a.txt', `${stale}, ${etag}`), 200);
+    await put('d/a.txt', 'three', {}, at);
+    dataOf(await remove('d/a.txt', '*'), 200);
+    expect(await paths('?recursive=true', at)).toEqual(['d']);
+  });
+
+  it('lets one of several concurrent deletions and uploads with the same If-Match through', async () => {
+    const at = await begin();
+    await put('race.txt', 'start', {}, at);
+    const etag = (await request(`${at}/entry?path=race.txt`)).headers.get('etag') ?? '';
+    const headers = { 'If-Match': etag };
+    const responses = await Promise.all([
+      ...['a', 'b', 'c'].map((body) => put('race.txt', body, headers, at)),
+      ...Array.from({ length: 3 }, () => request(`${at}?path=race.txt`, { method: 'DELETE', headers })),
+    ]);
+    const refused = responses.filter(({ status }) => status >= 400);
+    expect(refused.map(({ status }) => status).every((status) => status === 412 || status === 404)).toBe(
+      true,
+    );
+    expect(refused).toHaveLength(5);
+  });
+
   it('GET …/files/entry returns each entry as in the list', async () => {
     const at = await begin();
     const paths = ['p/a.txt', 'p/100%.md', 'p/ü#?&.ts', 'p/‮exe', 'p/q/b'];

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../support/clock.ts';
 import { drained, exchange, openRaw, parseResponse } from '../../support/raw-http.ts';
-import { until } from '../../support/wait.ts';
+import { advanceUntil, until } from '../../support/wait.ts';
 import { expectRefusal, expectSuccess, readResponse } from '../envelope.ts';
 import { sha256 } from './fake-files.ts';
 import { ASSISTANT, type FileFixture, openFileFixture, SESSION } from './fixture.ts';
 import { type FormPart, field, file, formBody } from './form-body.ts';
+
+/** A request whose body does not arrive. */
+const INCOMPLETE =
+  'POST /api/v1/agents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';
 
 interface UploadResult {
   entries: { path: string; size: number; sha256: string; media_type: string; kind: string }[];
@@ -16,8 +21,10 @@ interface UploadResult {
 // Over gRPC, because its messages and its flow control are the harder case.
 describe('POST …/files and PUT …/files/content with the files service over gRPC', () => {
   let fixture: FileFixture;
+  /** Measures the waits of the edge for clients. */
+  const clock = createFakeClock();
   beforeAll(async () => {
-    fixture = await openFileFixture('gRPC', { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
+    fixture = await openFileFixture('gRPC', { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' }, clock);
   });
   afterAll(() => fixture[Symbol.asyncDispose]());
 
@@ -339,19 +346,22 @@ describe('POST …/files and PUT …/files/content with the files service over g
   it('allows an upload to exceed the request timeout, but not the next request on its connection', async () => {
     const connection = openRaw(fixture.url);
     connection.send(head(['Transfer-Encoding: chunked']));
-    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
-    const drip = setInterval(() => connection.send(chunk), 100);
-    const begunAt = Date.now();
-    await until('three times the limit is over', () => Date.now() - begunAt > 3_200);
-    clearInterval(drip);
+    const chunk = `30000\r\n${'x'.repeat(0x30000)}\r\n`;
+    for (let round = 0; round < 4; round++) {
+      const received = fixture.files.received();
+      connection.send(chunk);
+      await until('a part of the chunk is received', () => fixture.files.received() > received);
+      clock.advance(900);
+    }
+    // HTTP requests time out in real time. The upload has begun before a request that times out.
+    const incomplete = await exchange(fixture.url, INCOMPLETE);
+    expectRefusal(incomplete, 'REQUEST_TIMEOUT');
     connection.send('0\r\n\r\n');
-    connection.send(
-      `POST /api/v1/agents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
-    );
+    connection.send(INCOMPLETE);
     const text = await connection.rest();
     expect(text).toContain('201 Created');
     expect(text).toContain('REQUEST_TIMEOUT');
-  }, 15_000);
+  });
 
   it.each([
     ['nothing', ''],
@@ -363,9 +373,12 @@ describe('POST …/files and PUT …/files/content with the files service over g
       text += chunk;
     });
     connection.send(`${head(['Content-Length: 100000'])}begin`);
-    const drip = setInterval(() => drop && connection.send(drop), 100);
-    await until('the next request is refused', () => text.includes('request_id'));
-    clearInterval(drip);
+    await until('the upload has begun', () => fixture.files.writing() === 1);
+    const pass = () => {
+      if (drop) connection.send(drop);
+      clock.advance(100);
+    };
+    await advanceUntil('the upload is refused', pass, () => text.includes('request_id'));
     connection.socket.end();
     expectRefusal(parseResponse(await connection.rest()), 'REQUEST_TIMEOUT');
     await until('the call to the service has ended', () => fixture.files.writing() === 0);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFakeClock } from '../../support/clock.ts';
 import { drained, openRaw, parseResponse } from '../../support/raw-http.ts';
 import { until } from '../../support/wait.ts';
 import { expectRefusal, expectSuccess, readResponse } from '../envelope.ts';
@@ -11,8 +12,10 @@ const MIB = 1024 * 1024;
 
 describe('POST /uploads and GET /sessions/{session_id}/parts/{sha256} with the files service over gRPC', () => {
   let fixture: FileFixture;
+  /** Measures the waits of the edge for clients. */
+  const clock = createFakeClock();
   beforeAll(async () => {
-    fixture = await openFileFixture('gRPC', { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
+    fixture = await openFileFixture('gRPC', { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' }, clock);
   });
   afterAll(() => fixture[Symbol.asyncDispose]());
 
@@ -65,8 +68,16 @@ describe('POST /uploads and GET /sessions/{session_id}/parts/{sha256} with the f
 
   it('times out an upload of which too little arrives', async () => {
     const connection = openRaw(fixture.url);
+    let text = '';
+    connection.socket.on('data', (chunk) => {
+      text += chunk;
+    });
     const { host } = new URL(fixture.url);
     connection.send(`POST /api/v1/uploads HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100000\r\n\r\nbegin`);
+    await until('the upload has begun', () => fixture.files.writing() === 1);
+    clock.advance(1_000);
+    await until('the upload is refused', () => text.includes('request_id'));
+    connection.socket.end();
     expectRefusal(parseResponse(await connection.rest()), 'REQUEST_TIMEOUT');
     await until('the call to the service has ended', () => fixture.files.writing() === 0);
   });

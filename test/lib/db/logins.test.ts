@@ -181,9 +181,9 @@ describe('a server with several installations that start at once', () => {
     await using stack = new AsyncDisposableStack();
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     const none = pathToFileURL(`${directory}/`);
-    const databases = await Promise.all(Array.from({ length: 20 }, () => createDatabase()));
+    const databases = await Promise.all(Array.from({ length: 12 }, () => createDatabase()));
     for (const one of databases) stack.use(one);
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 5; round++) {
       const schema = `many_${round}`;
       const begin = ({ url }: TestDatabase) =>
         migrate(url, schema, none, (client) => createLogins(client, url, schema, SECRET));

@@ -4,7 +4,7 @@ import {
   type FollowResponse,
   SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { connect, createContext, TRANSPORTS } from '../../support/context.ts';
+import { ALL_TRANSPORTS, connect, createContext } from '../../support/context.ts';
 import { fakeEndpoint } from '../../support/fake-service.ts';
 
 const MESSAGE_CHARACTERS = 64 * 1_024;
@@ -12,7 +12,7 @@ const MESSAGE_CHARACTERS = 64 * 1_024;
 const MAX_BUFFERED = 8;
 const MESSAGES = 300;
 
-describe.each(TRANSPORTS)('response streams over %s', (transport) => {
+describe.each(ALL_TRANSPORTS)('response streams over %s', (transport) => {
   it('buffer few messages for a reader that has stopped, and do not delay other readers', async () => {
     const context = createContext('');
     const sent = new Map<string, number>();

@@ -3,7 +3,7 @@ import { applyCallerRules, parseCallerRules, problemOfRules } from '../../../lib
 import { guardService } from '../../../lib/grpc/guard.ts';
 import { AuthServiceDefinition as Contract } from '../../../proto/gen/ahs/auth/v1/auth.ts';
 import { callableMethods } from '../../support/callable-methods.ts';
-import { connect, createContext, TRANSPORTS } from '../../support/context.ts';
+import { ALL_TRANSPORTS, connect, createContext } from '../../support/context.ts';
 
 const methods = Object.keys(Contract.methods) as (keyof typeof Contract.methods)[];
 /** Defaults under which only the edge may call. */
@@ -48,7 +48,7 @@ describe('caller rules', () => {
   });
 });
 
-describe.each(TRANSPORTS)('a service with caller rules, over %s', (transport) => {
+describe.each(ALL_TRANSPORTS)('a service with caller rules, over %s', (transport) => {
   it('accepts a caller of another team for the named RPC only', async () => {
     const context = createContext('', { callerRules: parseCallerRules('auth.GetUser+=billing') });
     const handlers = Object.fromEntries(methods.map((method) => [method, async () => ({})]));

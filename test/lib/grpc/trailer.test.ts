@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import type { Endpoint } from '../../../lib/grpc/transport.ts';
 import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
-import { connect, createContext, TRANSPORTS } from '../../support/context.ts';
+import { ALL_TRANSPORTS, connect, createContext } from '../../support/context.ts';
 
 const details = Array.from({ length: 2_000 }, (_, index) => ({
   pointer: `/members/${index}`,
@@ -18,7 +18,7 @@ const endpoint: Endpoint = {
   async *stream() {},
 };
 
-describe.each(TRANSPORTS)('error trailer, %s', (transport) => {
+describe.each(ALL_TRANSPORTS)('error trailer, %s', (transport) => {
   it('carries as much of the message and details as fits', async () => {
     await using connection = await connect(AuthServiceDefinition, endpoint, transport, createContext(''));
     const refusal = await connection

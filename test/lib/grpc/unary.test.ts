@@ -5,15 +5,15 @@ import {
   type GetUserRequest,
   AuthServiceDefinition as Service,
 } from '../../../proto/gen/ahs/auth/v1/auth.ts';
-import { connect, createContext, TRANSPORTS, type TransportName } from '../../support/context.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { ALL_TRANSPORTS, connect, createContext, type TransportName } from '../../support/context.ts';
 import { fakeEndpoint } from '../../support/fake-service.ts';
 
 type Handler = (request: GetUserRequest, call: Call) => Promise<{ user: undefined }>;
 
-const context = createContext('');
 const MEBIBYTE = 1024 * 1024;
 
-async function open(transport: TransportName, getUser: Handler) {
+async function open(transport: TransportName, getUser: Handler, context = createContext('')) {
   const connected = await connect(
     Service,
     fakeEndpoint(Service, { getUser }, 'edge', context),
@@ -23,22 +23,22 @@ async function open(transport: TransportName, getUser: Handler) {
   return { client: connected.as('edge'), [Symbol.asyncDispose]: () => connected[Symbol.asyncDispose]() };
 }
 
-describe.each(TRANSPORTS)('unary calls over %s', (transport) => {
+describe.each(ALL_TRANSPORTS)('unary calls over %s', (transport) => {
   it('carry the caller, the trace, the request id and the deadline', async () => {
     const calls: Call[] = [];
-    await using opened = await open(transport, async (_, call) => {
+    const clock = createFakeClock();
+    const record: Handler = async (_, call) => {
       calls.push(call);
       return { user: undefined };
-    });
+    };
+    await using opened = await open(transport, record, createContext('', { clock }));
     const caller = { userId: 'usr_1', roles: ['member'] };
     const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
-    const start = Date.now();
-    const deadline = start + 5_000;
+    const deadline = clock.now().getTime() + 5_000;
     await opened.client.getUser({ userId: 'usr_2' }, { caller, trace, requestId: 'req_1', deadline });
     expect(calls[0]).toMatchObject({ caller, requestId: 'req_1', trace: { traceId: trace.traceId } });
-    // A call carries the remaining time, so the time of its transfer is added. The default is 15 s.
-    expect(calls[0]?.deadline).toBeGreaterThan(start);
-    expect(calls[0]?.deadline).toBeLessThan(deadline + 5_000);
+    // Each hop shortens the deadline by 25 ms. The default is 15 s.
+    expect(calls[0]?.deadline).toBe(deadline - 25);
   });
 
   it('end in any order, each with its own result', async () => {

@@ -1,5 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skillFile, zipOf } from '../../services/agents/skills/archives.ts';
+import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts';
 import { until } from '../../support/wait.ts';
 import { checkAll } from './check-all.ts';
 import { axeViolations, type ConsoleFixture, type ConsolePage, startConsole } from './console-fixture.ts';
@@ -8,9 +10,15 @@ import { createWorkspaceHelpers } from './workspace-helpers.ts';
 const LONG = `Support مساعد الدعم 🤖 ${'and on '.repeat(8)}${'unbroken'.repeat(8)}`;
 /** A long name of an environment. */
 const SLUG = 'unbroken'.repeat(7);
+/** A long name of an MCP server. */
+const SERVER = `s${'unbroken'.repeat(3)}`;
+/** A long name of a skill. */
+const SKILL = 'unbroken'.repeat(8);
 const UNKNOWN_SESSION = 'ses_00000000000000000000000000';
 /** Number of parallel browser windows. */
 const AT_ONCE = 3;
+/** Each test loads about twenty pages in each window. */
+const TEST_MS = 180_000;
 
 /** Path, title, and a text that is visible once the page has loaded. */
 const PAGES: [path: string, title: string, text: string][] = [
@@ -40,10 +48,27 @@ const PAGES: [path: string, title: string, text: string][] = [
   ['/environments/new', 'New environment', 'Variables'],
   ['/environments/:environment', SLUG, 'Variables'],
   ['/environments/:environment?tab=versions', SLUG, 'Version 1'],
+  ['/vaults', 'Vaults', SLUG],
+  ['/vaults/new', 'New vault', 'Unique among shared vaults'],
+  ['/vaults/:vault', SLUG, 'GITHUB_TOKEN'],
+  ['/agents/:agent?tab=vaults', LONG, SLUG],
+  ['/assistants/:assistant?tab=vaults', LONG, 'No vaults are assigned'],
+  ['/mcp-servers', 'MCP servers', SERVER],
+  ['/mcp-servers/new', 'New MCP server', 'A part of the names of its tools'],
+  ['/mcp-servers/:server', SERVER, 'U+200B'],
+  ['/mcp-servers/:server?tab=settings', SERVER, 'These members cannot be changed'],
+  ['/skills', 'Skills', SKILL],
+  ['/skills/new', 'New skill', 'Drop a zip'],
+  ['/skills/:skill', SKILL, 'SKILL.md'],
+  ['/skills/:skill?version=1&path=SKILL.md', SKILL, 'All files'],
+  ['/skills/:skill?tab=versions', SKILL, 'Mode changed'],
+  ['/agents/:agent?tab=extensions', LONG, SKILL],
+  ['/assistants/:assistant?tab=extensions', LONG, SKILL],
   ['/administration', 'Administration', 'simulated'],
   ['/administration?tab=audit', 'Administration', 'Read the audit log'],
   ['/administration?tab=configuration&q=SERVICE_P', 'Administration', 'SERVICE_PORT'],
   ['/tokens', 'Tokens', 'its API needs no tokens'],
+  ['/connections', 'Connections', 'No connections yet'],
   [`/sessions/${UNKNOWN_SESSION}`, 'Not found', 'This page does not exist'],
   ['/nowhere', 'Not found', 'This page does not exist'],
 ];
@@ -55,6 +80,7 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
   [
     '/sessions/:files',
     ['Session actions'],
+    ['Session actions', 'Available extensions'],
     ['Session actions', 'Rename'],
     ['Session actions', 'Archive'],
     ['Session actions', 'Delete'],
@@ -68,6 +94,22 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
   ['/agents/:agent', ['Start a conversation'], ['Delete']],
   ['/assistants/:assistant', ['Start a conversation'], ['Delete']],
   ['/environments/:environment', ['Disable'], ['Delete']],
+  ['/vaults', ['Rotate keys']],
+  [
+    '/vaults/:vault',
+    ['Edit'],
+    ['Disable'],
+    ['Rotate keys'],
+    ['Delete'],
+    ['New credential'],
+    [/^Actions for/],
+    [/^Actions for/, 'Replace secret'],
+    [/^Actions for/, 'Disable'],
+    [/^Actions for/, 'Delete'],
+  ],
+  ['/agents/:agent?tab=vaults', ['Vault to add']],
+  ['/mcp-servers/:server', ['Disable'], ['Delete'], ['Permission of send'], ['Effect of send']],
+  ['/skills/:skill', ['Disable'], ['Delete'], ['New version'], ['Version']],
   ['/administration', ['Sandbox status'], [/^Details of/], [/^Terminate/]],
   ['/administration?tab=audit', ['Action'], [/^Details of entry/]],
 ];
@@ -92,6 +134,18 @@ const FAILING: [path: string, answered?: RegExp][] = [
   ['/assistants/:assistant?tab=files', /\/assistants\/[^/]+$/],
   ['/environments/:environment'],
   ['/environments/:environment?tab=versions', /\/environments\/[^/]+$/],
+  ['/vaults'],
+  ['/vaults/:vault'],
+  ['/vaults/:vault', /\/vaults\/[^/]+$/],
+  ['/agents/:agent?tab=vaults', /\/agents\/[^/]+$/],
+  ['/mcp-servers'],
+  ['/mcp-servers/:server'],
+  ['/mcp-servers/:server', /\/mcp-servers\/[^/]+$/],
+  ['/agents/:agent?tab=extensions', /\/agents\/[^/]+$/],
+  ['/skills'],
+  ['/skills/:skill'],
+  ['/skills/:skill', /\/skills\/[^/]+$/],
+  ['/skills/:skill?tab=versions', /\/skills\/[^/]+(\/versions)?$/],
   ['/administration'],
   ['/administration?tab=audit'],
   ['/administration?tab=configuration'],
@@ -99,16 +153,39 @@ const FAILING: [path: string, answered?: RegExp][] = [
 
 describe('accessibility of every console page', () => {
   let fixture: ConsoleFixture;
+  let remote: McpTestServer;
   let pages: ConsolePage[];
   const ids: Record<string, string> = {};
   beforeAll(async () => {
-    fixture = await startConsole();
+    remote = await startMcpServer({
+      find: { description: `Finds. ${LONG}`, annotations: { readOnlyHint: true } },
+      send: { description: `Sends.\u200b ${LONG}` },
+    });
+    fixture = await startConsole({ SERVICE_OUTBOUND_PRIVATE_HOSTS: `127.0.0.1:${remote.port}` });
     await createResources();
     pages = await Promise.all(Array.from({ length: AT_ONCE }, () => fixture.open('/tokens')));
   });
-  afterAll(() => fixture?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await fixture?.[Symbol.asyncDispose]();
+    await remote?.[Symbol.asyncDispose]();
+  });
 
   const at = (path: string) => path.replace(/:([a-z]+)/g, (_, name: string) => ids[name] ?? name);
+
+  /** Publishes a skill with a long description, and returns its id. */
+  async function publish(path: string, name: string, mode: number): Promise<string> {
+    const archive = zipOf([
+      { name: 'SKILL.md', data: skillFile(name, [`description: ${LONG}`]) },
+      { name: `${SLUG}/${SLUG}.sh`, data: 'echo', mode: 0o100000 | mode },
+    ]);
+    const response = await fetch(`${fixture.system.url}/api/v1/admin/skills${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/zip' },
+      body: new Uint8Array(archive),
+    });
+    const { data } = JSON.parse(await response.text());
+    return String(data.skill_id);
+  }
 
   /** Creates one resource of each kind, with long names. */
   async function createResources(): Promise<void> {
@@ -122,6 +199,23 @@ describe('accessibility of every console page', () => {
     ids.assistant = await made('/assistants', { name: LONG, model: 'rehearsal/echo' }, 'assistant_id');
     const environment = { name: SLUG, sandbox: { provider: 'simulated' } };
     ids.environment = await made('/admin/environments', environment, 'environment_id');
+    ids.vault = await made('/admin/vaults', { name: SLUG, description: LONG }, 'vault_id');
+    await made('/admin/vaults', { name: `other ${SLUG}` }, 'vault_id');
+    const credential = {
+      type: 'environment_variable',
+      name: 'GITHUB_TOKEN',
+      allowed_hosts: ['api.github.com'],
+    };
+    const path = `/admin/vaults/${ids.vault}/credentials`;
+    await made(path, { ...credential, value: 'a-secret-of-some-length' }, 'credential_id');
+    await api.send('PUT', `/admin/agents/${ids.agent}/vaults`, { vault_ids: [ids.vault] });
+    const server = { name: SERVER, url: remote.url, transport: 'streamable_http', description: LONG };
+    ids.server = await made('/admin/mcp-servers', server, 'mcp_server_id');
+    await api.post(`/admin/mcp-servers/${ids.server}/probe`, {});
+    ids.skill = await publish('', SKILL, 0o644);
+    await publish(`/${ids.skill}/versions`, SKILL, 0o755);
+    const chosen = { mcp_server_ids: [ids.server], skill_ids: [`${ids.skill}@1`] };
+    await api.send('PUT', `/agents/${ids.agent}/extensions`, chosen);
     const careful = await api.createAgent({ ...CAREFUL });
     const message = 'Six times seven?';
     ids.asking = await made(`/agents/${careful}/conversations`, { message }, 'session_id');
@@ -137,80 +231,93 @@ describe('accessibility of every console page', () => {
     for (const id of [ids.asking, ids.files]) await api.send('PATCH', `/sessions/${id}`, { title: LONG });
   }
 
-  it('has no serious axe violations, one title and no horizontal scrolling on a phone', async () => {
-    const targets = PAGES.map(([path, title, sight]) => ({ name: path, title, sight }));
-    expect(
-      await checkAll(pages, targets, async ({ page, consoleMessages }, { name, title, sight }) => {
-        await page.setViewportSize({ width: 1280, height: 900 });
-        await goWithin(page, at(name));
-        await page.getByRole('heading', { level: 1, name: title }).waitFor();
-        await page.getByRole('main').getByText(sight).first().waitFor();
-        const found = await axeViolations(page);
-        if ((await page.locator('h1').count()) !== 1) found.push('the page does not have exactly one title');
-        await page.setViewportSize({ width: 360, height: 800 });
-        await until('nothing is wider than 360 px', async () => (await overhangOf(page)) <= 0);
-        forget(consoleMessages, '404');
-        return found;
-      }),
-    ).toEqual([]);
-  });
+  it(
+    'has no serious axe violations, one title and no horizontal scrolling on a phone',
+    async () => {
+      const targets = PAGES.map(([path, title, sight]) => ({ name: path, title, sight }));
+      expect(
+        await checkAll(pages, targets, async ({ page, consoleMessages }, { name, title, sight }) => {
+          await page.setViewportSize({ width: 1280, height: 900 });
+          await goWithin(page, at(name));
+          await page.getByRole('heading', { level: 1, name: title }).waitFor();
+          await page.getByRole('main').getByText(sight).first().waitFor();
+          const found = await axeViolations(page);
+          if ((await page.locator('h1').count()) !== 1)
+            found.push('the page does not have exactly one title');
+          await page.setViewportSize({ width: 360, height: 800 });
+          await until('nothing is wider than 360 px', async () => (await overhangOf(page)) <= 0);
+          forget(consoleMessages, '404');
+          return found;
+        }),
+      ).toEqual([]);
+    },
+    TEST_MS,
+  );
 
-  it('opens dialogs and menus without serious axe violations and restores the focus', async () => {
-    const targets = OPENED.map(([name, ...opened]) => ({ name, opened }));
-    expect(
-      await checkAll(pages, targets, async ({ page }, { name, opened }) => {
-        const found: string[] = [];
-        await page.setViewportSize({ width: 1280, height: 900 });
-        await page.goto(at(name));
-        for (const [button, item] of opened) {
-          const opener = openerOf(page, button);
-          await opener.click();
-          if (item) await page.getByRole('menuitem', { name: item, exact: true }).click();
-          await page.locator(IN_FRONT).first().waitFor();
-          if (item) await page.locator('[role=dialog]').waitFor();
-          for (const line of await axeViolations(page)) found.push(`${button} ${item ?? ''}: ${line}`);
-          await page.keyboard.press('Escape');
-          await until('it is closed', async () => (await page.locator(IN_FRONT).count()) === 0);
-          await until(`${button} has the focus`, () => hasFocus(page));
-        }
-        return found;
-      }),
-    ).toEqual([]);
-  });
+  it(
+    'opens dialogs and menus without serious axe violations and restores the focus',
+    async () => {
+      const targets = OPENED.map(([name, ...opened]) => ({ name, opened }));
+      expect(
+        await checkAll(pages, targets, async ({ page }, { name, opened }) => {
+          const found: string[] = [];
+          await page.setViewportSize({ width: 1280, height: 900 });
+          await page.goto(at(name));
+          for (const [button, item] of opened) {
+            const opener = openerOf(page, button);
+            await opener.click();
+            if (item) await page.getByRole('menuitem', { name: item, exact: true }).click();
+            await page.locator(IN_FRONT).first().waitFor();
+            if (item) await page.locator('[role=dialog]').waitFor();
+            for (const line of await axeViolations(page)) found.push(`${button} ${item ?? ''}: ${line}`);
+            await page.keyboard.press('Escape');
+            await until('it is closed', async () => (await page.locator(IN_FRONT).count()) === 0);
+            await until(`${button} has the focus`, () => hasFocus(page));
+          }
+          return found;
+        }),
+      ).toEqual([]);
+    },
+    TEST_MS,
+  );
 
-  it('shows errors with a retry and recovers', async () => {
-    const targets = FAILING.map(([name, answered]) => ({ name, answered }));
-    expect(
-      await checkAll(pages, targets, async ({ page, consoleMessages }, { name, answered }) => {
-        const found: string[] = [];
-        let answer = 500;
-        await page.route(/\/api\/v1\/(?!auth\/)/, (route) => {
-          const { pathname } = new URL(route.request().url());
-          return answered?.test(pathname) ? route.continue() : route.fulfill(refusalOf(answer));
-        });
-        for (const status of [500, 403]) {
-          answer = status;
-          if (status === 500) await page.goto(at(name));
-          const alert = page
-            .getByRole('alert')
-            .filter({ hasText: `Refused with ${status}.` })
-            .first();
-          // A page that polls gets the second answer by itself.
-          if (status === 403)
-            await clickUntil(page.getByRole('button', { name: 'Try again' }).first(), alert);
-          await alert.getByText('req_00000000000000000000000000').waitFor();
-          await page.getByRole('region', { name: 'curl command' }).first().waitFor();
-          await page.getByRole('heading', { level: 1 }).waitFor();
-          // The page is the same for both statuses, so it is checked once.
-          if (status === 500) found.push(...(await axeViolations(page)));
-        }
-        await page.unrouteAll({ behavior: 'wait' });
-        await retryAll(page);
-        forget(consoleMessages, '500', '403');
-        return found;
-      }),
-    ).toEqual([]);
-  });
+  it(
+    'shows errors with a retry and recovers',
+    async () => {
+      const targets = FAILING.map(([name, answered]) => ({ name, answered }));
+      expect(
+        await checkAll(pages, targets, async ({ page, consoleMessages }, { name, answered }) => {
+          const found: string[] = [];
+          let answer = 500;
+          await page.route(/\/api\/v1\/(?!auth\/)/, (route) => {
+            const { pathname } = new URL(route.request().url());
+            return answered?.test(pathname) ? route.continue() : route.fulfill(refusalOf(answer));
+          });
+          for (const status of [500, 403]) {
+            answer = status;
+            if (status === 500) await page.goto(at(name));
+            const alert = page
+              .getByRole('alert')
+              .filter({ hasText: `Refused with ${status}.` })
+              .first();
+            // A page that polls gets the second answer by itself.
+            if (status === 403)
+              await clickUntil(page.getByRole('button', { name: 'Try again' }).first(), alert);
+            await alert.getByText('req_00000000000000000000000000').waitFor();
+            await page.getByRole('region', { name: 'curl command' }).first().waitFor();
+            await page.getByRole('heading', { level: 1 }).waitFor();
+            // The page is the same for both statuses, so it is checked once.
+            if (status === 500) found.push(...(await axeViolations(page)));
+          }
+          await page.unrouteAll({ behavior: 'wait' });
+          await retryAll(page);
+          forget(consoleMessages, '500', '403');
+          return found;
+        }),
+      ).toEqual([]);
+    },
+    TEST_MS,
+  );
 });
 
 const CAREFUL = {

@@ -90,7 +90,12 @@ describe('administration pages in team mode', () => {
     expect(await bob.getByRole('link', { name: 'Administration' }).count()).toBe(0);
     await bob.goto(`/agents/${agent}?tab=access`);
     await bob.getByText('You can use this agent.').waitFor();
-    expect(await bob.getByRole('tab').allTextContents()).toEqual(['Settings', 'Versions', 'Sessions']);
+    expect(await bob.getByRole('tab').allTextContents()).toEqual([
+      'Settings',
+      'Versions',
+      'Extensions',
+      'Sessions',
+    ]);
     expect(await bob.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     const assistant = await bob.evaluate<string>(ASSISTANT);
     await alice.goto(`/assistants/${assistant}`);

@@ -77,12 +77,15 @@ describe('home page', () => {
     const { page } = await fixture.open(`/agents/${agent}`);
     const prompt = page.getByLabel('System prompt');
     await prompt.fill('Be kind.');
-    await page.route('**/assets/environments-*.js', (route) => route.abort());
+    const replaced = '**/assets/triggers-*.js';
+    await page.route(replaced, (route) => route.abort());
     await page.route(
       ({ pathname }) => pathname === '/',
       (route) => route.fulfill({ contentType: 'text/html', body: '<p>Another release' }),
     );
-    await page.getByRole('navigation').getByRole('link', { name: 'Environments' }).hover();
+    const requested = page.waitForRequest(replaced);
+    await page.getByRole('navigation').getByRole('link', { name: 'Triggers' }).hover();
+    await requested;
     await page.getByText('The page reloads after you save your changes.').waitFor();
     expect(await prompt.inputValue()).toBe('Be kind.');
     const loaded = page.waitForEvent('load');

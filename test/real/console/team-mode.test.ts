@@ -180,6 +180,7 @@ describe('console in team mode', () => {
       await page.getByRole('menuitem').first().waitFor();
       expect(await page.getByRole('menuitem').allTextContents()).toEqual([
         'Stop',
+        'Available extensions',
         'Copy as curl',
         'Copy as curl: stream events',
       ]);

@@ -90,8 +90,9 @@ describe.each(TRANSPORTS)('the peers and callers of the agents service, %s', (tr
     ],
     sessions: ['resolveAgent', 'getAgentVersion', 'getLevel'],
     deployments: ['resolveAgent', 'lookUpAgents', 'getAgent', 'getLevel', 'listManagedAgents'],
+    vaults: ['getAgentVersion', 'getEnvironment', 'getLevel'],
     runner: ['getAgentVersion', 'resolveEnvironment'],
-    files: ['getAssistant'],
+    files: ['getAgentVersion', 'getAssistant'],
     auth: [],
     stranger: [],
   };

@@ -24,6 +24,8 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       budget: { maxTokens: 1_000, maxTurnSeconds: undefined },
       outputSchemaJson: '{"type":"object"}',
       overridable: { names: ['model', 'budget'] },
+      mcpServers: { ids: [] },
+      skills: { items: [] },
     };
     const { agent, replayed } = await create({
       name: '  Script ',

@@ -31,7 +31,8 @@ const agent = (agentId: string, owner: string, visibility: string, access: strin
 
 const FILL = `
   set search_path = agents;
-  truncate agents, agent_versions, agent_access, idempotency_keys;
+  truncate agents, agent_versions, agent_access, idempotency_keys, mcp_servers, mcp_catalogues, mcp_reviews, skills, skill_versions,
+    skill_trees_to_delete;
   ${agent(HERS, ALICE, 'private', [`'user', '${BOB}'`, `'manager', 'group:others'`])}
   ${agent(PUBLIC, ALICE, 'public')}
   ${agent(LISTED, ALICE, 'allowlist', [`'user', '${BOB}'`, `'user', '${ALICE}'`])}
@@ -39,6 +40,12 @@ const FILL = `
   ${agent(MANAGED, ALICE, 'private', [`'manager', '${BOB}'`])}
   ${agent(NOT_LISTED, ALICE, 'allowlist', [`'user', 'group:others'`])}
   ${agent(HIS, BOB, 'private')}
+  insert into mcp_servers (mcp_server_id, name, url, transport, description, enabled, "authorization", timeout_seconds,
+    available_to, trust_annotations, offer_instructions, created_by, created_at, updated_at)
+    values ('mcp_1', 'github', 'https://mcp.example.com/', 'streamable_http', '', true, 'none', 60, 'managers', false, false,
+      '${ALICE}', now(), now());
+  insert into skills (skill_id, name, enabled, newest, created_by, created_at, updated_at)
+    values ('skl_1', 'pdf-forms', true, 1, '${ALICE}', now(), now());
   insert into idempotency_keys (caller, key, fingerprint, answer, created_at) values ('${ALICE}', 'k', '', '', now());`;
 
 const SEEN = [PUBLIC, LISTED, CREW, MANAGED, HIS].sort();
@@ -121,13 +128,22 @@ describe('row-level security of the agents schema', () => {
       'delete from agent_access',
       'delete from agents',
       'update environments set enabled = false',
+      'update mcp_servers set enabled = false',
+      'select url from mcp_servers',
+      'select body from mcp_catalogues',
+      'select rules from mcp_reviews',
+      'select name from skills',
+      'select files from skill_versions',
+      'select skill_id from skill_trees_to_delete',
+      'delete from skills',
     ])
       await expect(write(text)).rejects.toThrow('permission denied');
-    await expect(write('update environments set updated_at = now()')).rejects.toThrow('row-level security');
+    for (const table of ['environments', 'mcp_servers', 'skills'])
+      await expect(write(`update ${table} set updated_at = now()`)).rejects.toThrow('row-level security');
   });
 
   it('returns the same agents as the store for a real viewer', async () => {
-    const store = createAgentStore(security.db, AGENT_KIND);
+    const store = createAgentStore(security.db, AGENT_KIND, { mcpMaxTools: 256 });
     const bob = { userId: BOB, groups: ['crew'], isAdministrator: false };
     const root = { userId: 'usr_root', groups: [], isAdministrator: true };
     const page = { limit: 50, cursor: '' };

@@ -16,6 +16,7 @@ import {
 import { RUNTIME_FIELDS } from '../../../services/agents/domain/runtime-fields.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { environmentRequest } from './environments.ts';
+import { createServer } from './mcp-servers.ts';
 import {
   type AgentsSystem,
   administrator,
@@ -30,6 +31,9 @@ import {
 const fieldsOf = (message: { decode(bytes: Uint8Array): object }) =>
   Object.keys(message.decode(new Uint8Array()));
 
+/** PutExtensions alone changes these fields. */
+const isChangedByUpdates = (name: string) => name !== 'mcpServers' && name !== 'skills';
+
 /** A value for each field that differs from the one in `RUNTIME`. */
 const OTHER_VALUES: Record<keyof typeof RUNTIME_FIELDS, unknown> = {
   model: 'rehearsal/script',
@@ -41,6 +45,8 @@ const OTHER_VALUES: Record<keyof typeof RUNTIME_FIELDS, unknown> = {
   budget: { maxTokens: undefined, maxTurnSeconds: 9 },
   outputSchemaJson: '{"type":"object"}',
   overridable: { names: ['model', 'budget'] },
+  mcpServers: { ids: [] },
+  skills: { items: [] },
 };
 
 describe('RUNTIME_FIELDS', () => {
@@ -50,7 +56,7 @@ describe('RUNTIME_FIELDS', () => {
     expect(names.toSorted()).toEqual(fieldsOf(AgentRuntime).toSorted());
   });
 
-  it.each(names)('names a field of both update requests: %s', (name) => {
+  it.each(names.filter(isChangedByUpdates))('names a field of both update requests: %s', (name) => {
     expect(fieldsOf(UpdateAgentRequest)).toContain(name);
     expect(fieldsOf(UpdateAssistantRequest)).toContain(name);
   });
@@ -59,9 +65,9 @@ describe('RUNTIME_FIELDS', () => {
 describe('the table of the runtime members in the API', () => {
   const members = Object.keys(API_FIELDS);
 
-  it('has a row for every field of the contract message AgentRuntime', () => {
+  it('has a row for every field of the contract message AgentRuntime that updates change', () => {
     const fields = Object.values(API_FIELDS).map(({ contract }) => contract);
-    expect(fields.toSorted()).toEqual(fieldsOf(AgentRuntime).toSorted());
+    expect(fields.toSorted()).toEqual(fieldsOf(AgentRuntime).filter(isChangedByUpdates).toSorted());
   });
 
   it.each(members)('gives the schemas of creations, changes and responses their member %s', (member) => {
@@ -70,7 +76,7 @@ describe('the table of the runtime members in the API', () => {
 });
 
 describe('the conversions of the API', () => {
-  const names = fieldsOf(AgentRuntime);
+  const names = fieldsOf(AgentRuntime).filter(isChangedByUpdates);
 
   it('set every field of AgentRuntime in a creation and in a change', () => {
     const { runtime } = created({ name: 'Echo', model: 'rehearsal/echo' });
@@ -111,6 +117,7 @@ describe('the conversions of the API', () => {
 describe('a version of an agent', () => {
   let agents: AgentsSystem;
   let environmentId = '';
+  let mcpServerId = '';
   beforeAll(async () => {
     agents = await openAgentsSystem('in process');
     const { environment } = await agents.edge.createEnvironment(
@@ -118,10 +125,21 @@ describe('a version of an agent', () => {
       administrator,
     );
     environmentId = environment!.environmentId;
+    mcpServerId = (await createServer(agents)).mcpServerId;
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
-  it.each(Object.keys(OTHER_VALUES))(
+  it('is new when PutExtensions changes the servers, and is stored and returned whole', async () => {
+    const agentId = await createAgent(agents);
+    const request = { agentId, mcpServerIds: [mcpServerId], ifRevisions: undefined };
+    await agents.edge.putExtensions(request, alice);
+    const { agent } = await agents.edge.getAgent({ agentId }, alice);
+    expect(agent).toMatchObject({ version: 2, runtime: { mcpServers: { ids: [mcpServerId] } } });
+    const { version } = await agents.as('runner').getAgentVersion({ agentId, version: 2 });
+    expect(version?.runtime).toEqual(agent?.runtime);
+  });
+
+  it.each(Object.keys(OTHER_VALUES).filter(isChangedByUpdates))(
     'is new when %s changes, and is stored and returned whole',
     async (name) => {
       const value =

@@ -1,9 +1,23 @@
 import { refuse } from '../../../lib/errors.ts';
 import type { Caller, Client } from '../../../lib/grpc/contract.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
-import { AgentsServiceDefinition, type CreateAgentRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import {
+  AgentsServiceDefinition,
+  type CreateAgentRequest,
+  type PinnedSkill,
+} from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
-import { FilesServiceDefinition, type Place } from '../../../proto/gen/ahs/files/v1/files.ts';
+import {
+  type DeleteSkillTreeRequest,
+  FilesServiceDefinition,
+  type Place,
+  type PutSkillTreeRequest,
+} from '../../../proto/gen/ahs/files/v1/files.ts';
+import {
+  type ProbeRequest,
+  type ProbeResponse,
+  VaultsServiceDefinition,
+} from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { openAgents } from '../../../services/agents/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
@@ -20,6 +34,14 @@ export interface AgentsSystem extends AsyncDisposable {
 interface AgentsOptions extends Partial<ServiceContext> {
   /** The implementation of DeleteWorkspace in the fake files service. */
   deleteWorkspace?: (place: Place | undefined) => Promise<void>;
+  /** Receives the messages of PutSkillTree in the fake files service. */
+  putSkillTree?: (messages: AsyncIterable<PutSkillTreeRequest>) => Promise<void>;
+  /** The implementation of DeleteSkillTree in the fake files service. */
+  deleteSkillTree?: (tree: DeleteSkillTreeRequest) => Promise<void>;
+  /** The implementation of DeleteAssignments in the fake vaults service. */
+  deleteAssignments?: (id: string | undefined) => Promise<void>;
+  /** The implementation of Probe in the fake vaults service. */
+  probe?: (request: ProbeRequest) => Promise<ProbeResponse>;
   /** Whether the fake auth service knows a user. */
   userExists?: (userId: string) => boolean;
   /** Opens a second replica on this database. */
@@ -34,6 +56,14 @@ export async function openAgentsSystem(
   await using opening = new AsyncDisposableStack();
   const {
     deleteWorkspace = async () => {},
+    putSkillTree = async (messages) => {
+      await Array.fromAsync(messages);
+    },
+    deleteSkillTree = async () => {},
+    deleteAssignments = async () => {},
+    probe = async () => {
+      throw refuse('DEPENDENCY_UNAVAILABLE', 'These tests have no MCP servers.');
+    },
     userExists: isThere = () => true,
     databaseUrl,
     ...overrides
@@ -45,6 +75,26 @@ export async function openAgentsSystem(
     {
       async deleteWorkspace({ place }) {
         await deleteWorkspace(place);
+        return {};
+      },
+      async putSkillTree(messages) {
+        await putSkillTree(messages);
+        return {};
+      },
+      async deleteSkillTree(tree) {
+        await deleteSkillTree(tree);
+        return {};
+      },
+    },
+    'agents',
+    context,
+  );
+  const vaults = fakeService(
+    VaultsServiceDefinition,
+    {
+      probe,
+      async deleteAssignments({ target }) {
+        await deleteAssignments(target?.of?.value);
         return {};
       },
     },
@@ -65,8 +115,13 @@ export async function openAgentsSystem(
     'agents',
     context,
   );
-  const config = { pool: 4, modelEndpoints: { local: 'http://127.0.0.1:1/v1' } };
-  const agents = opening.adopt(await openAgents(context, config, { files, auth }), (service) =>
+  const config = {
+    pool: 4,
+    mcpMaxTools: 8,
+    modelEndpoints: { local: 'http://127.0.0.1:1/v1' },
+    outboundPrivateHosts: [{ host: '127.0.0.1', port: 8123 }],
+  };
+  const agents = opening.adopt(await openAgents(context, config, { files, auth, vaults }), (service) =>
     service.stop(),
   );
   const { as } = opening.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
@@ -103,6 +158,8 @@ export const RUNTIME = {
   budget: undefined,
   outputSchemaJson: '',
   overridable: { names: [] as string[] },
+  mcpServers: { ids: [] as string[] },
+  skills: { items: [] as PinnedSkill[] },
 };
 
 /** A valid request. */

@@ -9,6 +9,7 @@ const ALLOWED: Record<string, string[]> = {
   edge: Object.keys(AuthServiceDefinition.methods).filter((method) => method !== 'listDisabledUsers'),
   agents: ['getUser', 'recordActs'],
   deployments: ['getUser', 'recordActs'],
+  vaults: ['recordActs'],
   sessions: ['listDisabledUsers', 'recordActs'],
   files: [],
   runner: [],

@@ -12,9 +12,9 @@ import { until } from '../../support/wait.ts';
 const ROOT = new URL('../../../', import.meta.url);
 const HOOK = fileURLToPath(new URL('../../support/loaded-modules.ts', import.meta.url));
 
-/** A target reads the settings of all modules, to report unknown ones. These files contain nothing else. */
+/** A target reads the settings of all modules, to report unknown ones, and knows all problems of a start. */
 const SETTINGS =
-  /^(services\/[^/]+\/config\.ts|services\/runner\/models\/provider-settings\.ts|edge\/config\.ts)$/;
+  /^(services\/[^/]+\/config\.ts|services\/runner\/models\/provider-settings\.ts|services\/vaults\/keys\/(settings|problem)\.ts|edge\/config\.ts)$/;
 /** Packages that take long to load, and the targets that may load them. */
 const PACKAGES: Record<string, readonly string[]> = {
   fastify: ['edge'],
@@ -22,7 +22,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   ai: ['runner'],
   minio: ['files'],
   'openid-client': ['auth'],
-  pg: ['auth', 'agents', 'sessions', 'files', 'deployments'],
+  pg: ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'],
   'just-bash': [],
   'pino-pretty': [],
   '@scalar/fastify-api-reference': [],

@@ -12,6 +12,7 @@ import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { servedRoutes } from '../../../scripts/reference/access.ts';
 import { createRpcObserver } from '../../../services/bootstrap/rpc-observer.ts';
 import { createRunnerMetrics } from '../../../services/runner/loop/metrics.ts';
@@ -26,9 +27,10 @@ const SERVICES = {
   DeploymentsService: DeploymentsServiceDefinition,
   FilesService: FilesServiceDefinition,
   SessionsService: SessionsServiceDefinition,
+  VaultsService: VaultsServiceDefinition,
 };
 const SANDBOX_STATES = ['provisioning', 'ready', 'suspended', 'restoring', 'lost', 'released'];
-const SCHEMAS = ['agents', 'auth', 'deployments', 'files', 'sessions'];
+const SCHEMAS = ['agents', 'auth', 'deployments', 'files', 'sessions', 'vaults'];
 const GROUPS = ['acts', 'lookups', 'creations', 'changes', 'reports', 'tails', 'later'];
 const log = createLog({ level: 'silent' });
 const CODES = Object.keys(ERRORS);

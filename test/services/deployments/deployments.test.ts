@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type {
-  Deployment,
-  ListDeploymentsRequest,
+import { createPeerSealer, secretsIn } from '../../../lib/grpc/sealed-for-peer.ts';
+import {
+  type Deployment,
+  DeploymentsServiceDefinition,
+  type ListDeploymentsRequest,
 } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
@@ -65,6 +67,35 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
       });
       expect(sharedSecret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/);
       expect(replayed).toBe(false);
+    });
+
+    it('seals the secret for a caller that opens sealed members', async () => {
+      const request = {
+        agentId: AGENT,
+        type: 'webhook',
+        promptPrefix: undefined,
+        idempotencyKey: 'sealed',
+        acceptsSealedSecret: true,
+      };
+      const call = { caller: OWNER, requestId: 'req_1' };
+      const created = await system.edge.createDeployment(request, call);
+      expect(created.sharedSecret).toBeUndefined();
+      const received = {
+        contract: DeploymentsServiceDefinition,
+        method: 'createDeployment',
+        peer: 'deployments',
+        requestId: 'req_1',
+      } as const;
+      const sealer = createPeerSealer('edge', system.context.serviceSecret);
+      const secrets = secretsIn(sealer.open(created.sealedSharedSecret, received));
+      expect(secrets.shared_secret?.reveal()).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/);
+      // The repetition comes from an edge of the previous release.
+      const repeated = await system.edge.createDeployment(
+        { ...request, acceptsSealedSecret: undefined },
+        call,
+      );
+      expect(repeated).toMatchObject({ replayed: true, deployment: created.deployment });
+      expect([repeated.sharedSecret, repeated.sealedSharedSecret]).toEqual([undefined, undefined]);
     });
 
     it('creates a different secret for every webhook', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SealingKeyProblem } from '../../../lib/db/sealing-check.ts';
-import { createSealer } from '../../../lib/sealing.ts';
+import { createSealer, SealingKeyProblem } from '../../../lib/sealing.ts';
 import { createDatabase } from '../../support/database.ts';
 import { rowsOn, runOn } from '../../support/sql.ts';
 import { openDeploymentsSystem } from './system.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pathProblem } from '../../../lib/paths.ts';
+import { ancestorsOf, pathProblem } from '../../../lib/paths.ts';
 import {
   type Conflict,
   NO_EARLIER_PARTS,
@@ -10,7 +10,7 @@ import {
 } from '../../../services/files/domain/change-planner.ts';
 import { changeSetOf } from '../../../services/files/domain/change-set.ts';
 import { directory, type Node, symlink } from '../../../services/files/domain/node.ts';
-import { ancestorsOf, compareByBytes, conflictName, parentOf } from '../../../services/files/domain/paths.ts';
+import { compareByBytes, conflictName, parentOf } from '../../../services/files/domain/paths.ts';
 import {
   effectiveNode,
   type LoadedPath,

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Blobs } from '../../../lib/blobs/blobs.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { createLog } from '../../../lib/log.ts';
+import type { PutSkillTreeRequest } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { FilesConfig } from '../../../services/files/config.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { countOn, rowsOn, runOn } from '../../support/sql.ts';
@@ -32,6 +33,8 @@ import {
 const MINUTE_MS = 60 * 1_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+/** Each step runs every due sweep once. */
+const STEP_MS = 4 * HOUR_MS;
 const caller = OWNER;
 
 describe('the garbage collection', () => {
@@ -86,11 +89,11 @@ describe('the garbage collection', () => {
 
   /** Advances the clock in steps, so that the sweeper removes everything that is due. */
   async function pass(ms: number): Promise<void> {
-    const length = Math.max(HOUR_MS, ms / 20);
+    const length = Math.max(STEP_MS, ms / 8);
     for (let elapsed = 0; elapsed < ms; elapsed += length) await step(Math.min(length, ms - elapsed));
   }
 
-  async function passUntil(what: string, isSo: () => Promise<boolean>, stepMs = HOUR_MS): Promise<void> {
+  async function passUntil(what: string, isSo: () => Promise<boolean>, stepMs = STEP_MS): Promise<void> {
     await until('no background task runs', () => clock.pending >= idleTimers);
     await until(what, async () => {
       if (await isSo()) return true;
@@ -112,6 +115,24 @@ describe('the garbage collection', () => {
     expect(await readText(system.edge, place, 'a')).toBe('named');
     const late = change(system.edge, place, [put('late', content!.contentId)]);
     await expect(late).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  it('removes the bytes of a skill whose upload was aborted after the grace period', async () => {
+    await open();
+    const mistake = new Error('the archive could not be read');
+    const tree = { skillId: system.context.ids('skl'), workspaceId: system.context.ids('wsp') };
+    const sent = (async function* (): AsyncGenerator<PutSkillTreeRequest> {
+      yield { kind: { $case: 'tree', value: tree } };
+      yield { kind: { $case: 'file', value: { path: 'SKILL.md', size: MIB, executable: false } } };
+      yield { kind: { $case: 'bytes', value: Buffer.alloc(MIB, 'x') } };
+      yield { kind: { $case: 'file', value: { path: 'late', size: 1, executable: false } } };
+      await until('the first file is stored', async () => (await count('contents')) === 1);
+      throw mistake;
+    })();
+    await expect(system.agents.putSkillTree(sent)).rejects.toBe(mistake);
+    expect(await count('workspaces')).toBe(0);
+    await passUntil('the content is removed', async () => (await count('contents')) === 0);
+    expect(await objects()).toBe(0);
   });
 
   it('keeps bytes that are named or uploaded again within the grace period', async () => {
@@ -331,6 +352,26 @@ describe('the garbage collection', () => {
     expect(await objects()).toBe(1);
     isAway = false;
     await passUntil('it is removed', async () => (await objects()) + (await count('contents')) === 0);
+  });
+
+  it('deletes the objects behind others that can never be deleted', async () => {
+    const undeletable = new Set<string>();
+    await open({}, (blobs) => ({
+      ...blobs,
+      delete(key) {
+        if (undeletable.size < 20) undeletable.add(key);
+        return undeletable.has(key) ? Promise.reject(new Error('forbidden')) : blobs.delete(key);
+      },
+    }));
+    const place = newPlace();
+    await upload(
+      system.edge,
+      place,
+      Array.from({ length: 23 }, (_, index) => `never named ${index}`),
+    );
+    await passUntil('the others are removed', async () => (await objects()) === 20);
+    expect(await count('contents')).toBe(20);
+    expect(undeletable.size).toBe(20);
   });
 
   it('removes each object once with several replicas, and no other object', async () => {

@@ -44,14 +44,20 @@ describe('the bytes of uploads and parts', () => {
     ...{ type: 'file', mediaType: 'text/plain', name: '' },
     attachment: { source },
   });
-  const store = (sessionId: string, ...parts: NewPart[]) =>
+  const storeUnused = (sessionId: string, ...parts: NewPart[]) =>
     system.sessions.storeParts({ sessionId, ownerId: OWNER.userId, assistantId: '', parts });
+  /** Stores the parts of a message that the journal of the session gets. */
+  const store = async (sessionId: string, ...parts: NewPart[]) => {
+    const stored = await storeUnused(sessionId, ...parts);
+    for (const { sha256: digest } of stored.parts) system.fakes.refer(sessionId, digest);
+  };
   const fork = async (fromSessionId: string, partsOnly?: boolean) => {
     const toSessionId = system.fakes.session();
     await system.sessions.forkWorkspace(
       { fromSessionId, version: undefined, toSessionId, partsOnly },
       { caller },
     );
+    for (const digest of system.fakes.referencedParts(fromSessionId)) system.fakes.refer(toSessionId, digest);
     return toSessionId;
   };
   const remove = async (sessionId: string) => {
@@ -115,6 +121,39 @@ describe('the bytes of uploads and parts', () => {
     await remove(third);
     await pass(4 * DAY_MS);
     expect([await count('parts'), await count('contents'), await objects()]).toEqual([0, 0, 0]);
+  });
+
+  it('are erased when no message of the session refers to them a day later', async () => {
+    await open();
+    const sessionId = system.fakes.session();
+    await store(sessionId, data('of a message'));
+    await storeUnused(sessionId, data('of a refused message'), data('sent again'));
+    await pass(20 * HOUR_MS);
+    expect(await text(sessionId, sha256('of a refused message'))).toBe('of a refused message');
+    const forked = await fork(sessionId, true);
+    await store(sessionId, data('sent again'));
+    await storeUnused(sessionId, data('refused later'));
+    await pass(6 * HOUR_MS);
+    expect(await count(`parts where session_id = '${sessionId}'`)).toBe(3);
+    await pass(4 * DAY_MS);
+    expect(await count(`parts where session_id = '${sessionId}'`)).toBe(2);
+    for (const one of ['of a message', 'sent again']) expect(await text(sessionId, sha256(one))).toBe(one);
+    expect(await text(forked, sha256('of a message'))).toBe('of a message');
+    expect([await count('parts'), await objects(), await count('unconfirmed_sessions')]).toEqual([3, 2, 0]);
+  });
+
+  it('stay when the journal of their session cannot be read, until it can', async () => {
+    await open();
+    const [sessionId, other] = [system.fakes.session(), system.fakes.session()];
+    await storeUnused(sessionId, data('unused'));
+    await storeUnused(other, data('unused, too'));
+    system.fakes.unreadable = sessionId;
+    await pass(2 * DAY_MS);
+    expect(await text(sessionId, sha256('unused'))).toBe('unused');
+    expect(await count(`parts where session_id = '${other}'`)).toBe(0);
+    system.fakes.unreadable = undefined;
+    await pass(2 * HOUR_MS);
+    expect(await count('parts')).toBe(0);
   });
 
   it('of a fork of an assistant session are shared without a workspace', async () => {

@@ -17,6 +17,7 @@ import {
   remove,
   STRANGER,
   sha256,
+  uploadOf,
   write,
 } from './system.ts';
 
@@ -60,6 +61,30 @@ describe.each(TRANSPORTS)('StoreParts and ReadPart, %s', (transport) => {
     await expect(readPart(system.edge, sessionId, sha256('hello'))).rejects.toMatchObject({
       code: 'SESSION_NOT_FOUND',
     });
+  });
+
+  it('checks parts without storing them', async () => {
+    const sessionId = system.fakes.session();
+    const { uploadId: id } = await createUpload(system.edge, 'an upload', { name: 'notes.txt' });
+    const check = (parts: NewPart[]) =>
+      system.sessions.storeParts({
+        ...{ sessionId, ownerId: OWNER.userId, assistantId: '', parts, checkOnly: true },
+      });
+    const counts = () =>
+      countOn(
+        system.database.url,
+        'select (select count(*) from files.parts) + (select count(*) from files.contents)',
+      );
+    const before = await counts();
+    const checked = await check([part({ attachment: uploadId(id) }), text('hello')]);
+    expect(checked.parts.map(({ mediaType, name }) => [mediaType, name])).toEqual([
+      ['text/plain', 'notes.txt'],
+      ['text/plain', ''],
+    ]);
+    await expect(check([part({ attachment: uploadId(UNKNOWN_UPLOAD) })])).rejects.toMatchObject(
+      refusal('UPLOAD_NOT_FOUND', '/0/upload_id'),
+    );
+    expect(await counts()).toBe(before);
   });
 
   it('returns the bytes of parts from data, a path and an upload', async () => {
@@ -207,6 +232,55 @@ describe.each(TRANSPORTS)('StoreParts and ReadPart, %s', (transport) => {
     const { uploadId: id } = await createUpload(system.edge, 'theirs', {}, { caller: STRANGER });
     const storing = store(system.fakes.session(), [part({ attachment: uploadId(id) })]);
     await expect(storing).rejects.toMatchObject(refusal('UPLOAD_NOT_FOUND', '/0/upload_id'));
+  });
+
+  it('stores what a runner has written under its lease, up to 64 MiB in one part', async () => {
+    const sessionId = system.fakes.session();
+    const lease = system.fakes.lease(sessionId);
+    const large = Buffer.alloc(64 * MIB, 'l');
+    const uploads = uploadOf(ofSession(sessionId), [PNG, large], lease);
+    const { contents } = await system.runner.writeContents(uploads);
+    const made = contents.map(({ contentId }, index) =>
+      part({
+        type: index === 0 ? 'image' : 'file',
+        mediaType: index === 0 ? 'image/png' : 'video/mp4',
+        contentId,
+      }),
+    );
+    const request = { sessionId, ownerId: '', assistantId: '', parts: made, lease };
+    const { parts: stored } = await system.runner.storeParts(request);
+    expect(stored.map(({ mediaType, size }) => [mediaType, size])).toEqual([
+      ['image/png', PNG.length],
+      ['video/mp4', 64 * MIB],
+    ]);
+    expect((await readPart(system.edge, sessionId, sha256(large))).bytes.equals(large)).toBe(true);
+    const other = { ...request, parts: [part({ mediaType: 'text/plain', contentId: 'cnt_unknown' })] };
+    await expect(system.runner.storeParts(other)).rejects.toMatchObject(refusal('FILE_NOT_FOUND', '/0'));
+    system.fakes.lease(sessionId);
+    await expect(system.runner.storeParts(request)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    const withoutLease = { ...request, ownerId: OWNER.userId, lease: undefined };
+    await expect(system.runner.storeParts(withoutLease)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+
+  it('refuses what a runner has written for another owner', async () => {
+    const theirs = system.fakes.session(STRANGER);
+    const uploads = uploadOf(ofSession(theirs), ['of a stranger'], system.fakes.lease(theirs));
+    const { contents } = await system.runner.writeContents(uploads);
+    const sessionId = system.fakes.session();
+    const parts = [part({ mediaType: 'text/plain', contentId: contents[0]?.contentId })];
+    const request = { sessionId, ownerId: '', assistantId: '', parts, lease: system.fakes.lease(sessionId) };
+    await expect(system.runner.storeParts(request)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  it('stores an earlier part of the session again by its digest', async () => {
+    const sessionId = system.fakes.session();
+    await store(sessionId, [text('once', { name: 'a.txt' })]);
+    const again = (digest: string) => part({ attachment: { source: { $case: 'sha256', value: digest } } });
+    expect(await store(sessionId, [again(sha256('once'))])).toEqual([
+      { sha256: sha256('once'), size: 4, mediaType: 'text/plain', name: 'a.txt' },
+    ]);
+    const unknown = store(system.fakes.session(), [again(sha256('once'))]);
+    await expect(unknown).rejects.toMatchObject(refusal('PART_NOT_FOUND', '/0'));
   });
 
   it('limits the number of parts and the sum of their data', async () => {

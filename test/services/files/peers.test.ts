@@ -12,10 +12,10 @@ const ALLOWED: Record<string, string[]> = {
   ],
   runner: [
     ...['writeContents', 'changeWorkspace', 'commitChanges', 'listEntries', 'getEntry', 'readContent'],
-    ...['attachWorkspace', 'checkout', 'readPart'],
+    ...['attachWorkspace', 'checkout', 'readPart', 'storeParts'],
   ],
   sessions: ['forkWorkspace', 'deleteWorkspace', 'storeParts', 'placeUploads'],
-  agents: ['deleteWorkspace'],
+  agents: ['deleteWorkspace', 'putSkillTree', 'deleteSkillTree'],
   deployments: [],
   auth: [],
   files: [],

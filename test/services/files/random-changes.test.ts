@@ -99,7 +99,7 @@ describe('workspaces under random changes', () => {
   let system: FilesSystem | undefined;
   afterEach(() => system?.[Symbol.asyncDispose]());
 
-  it.each([1, 2, 3, 4, 5, 6])('match a model in memory, seed %i', async (seed) => {
+  it.each([1, 2, 3])('match a model in memory, seed %i', async (seed) => {
     const random = seeded(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
     const here = await openFilesSystem();

@@ -206,7 +206,7 @@ describe.each(TRANSPORTS)('the workspace of a turn, %s', (transport) => {
       const place = ofSession(sessionId);
       const texts = (round: number) =>
         Object.fromEntries(
-          Array.from({ length: 300 }, (_, index) => [`d${index % 7}/f${index}`, `${round}`]),
+          Array.from({ length: 100 }, (_, index) => [`d${index % 7}/f${index}`, `${round}`]),
         );
       await write(system.edge, place, texts(0));
       const copy = await new WorkspaceCopy().checkout(system.runner, lease);

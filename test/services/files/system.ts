@@ -7,7 +7,11 @@ import { refuse } from '../../../lib/errors.ts';
 import type { Call, Caller, CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
-import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import {
+  AgentRuntime,
+  AgentsServiceDefinition,
+  SkillVersion,
+} from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import {
   type Change,
   type ChangeWorkspaceResponse,
@@ -73,10 +77,15 @@ class FakePeers {
   readonly #sessions = new Map<string, SessionOwnership>();
   readonly #leases = new Map<string, Lease>();
   readonly #assistants = new Map<string, string>();
+  readonly #skills: { id: string; version: number; workspaceId: string; isPinned: boolean }[] = [];
   /** Users with read access by session or assistant. */
   readonly #readers = new Map<string, string[]>();
   readonly #delivered = new Map<string, FileEvent[]>();
   readonly #context: Pick<ServiceContext, 'ids' | 'serviceSecret' | 'clock'>;
+  /** The digests of the parts that the journal of a session refers to. */
+  readonly #referenced = new Map<string, string[]>();
+  /** ses_…: the journal of this session cannot be read. */
+  unreadable: string | undefined;
   /** Called before an append; it can fail or delay it. */
   onAppend: (sessionId: string) => Promise<void> | void = () => {};
 
@@ -99,6 +108,11 @@ class FakePeers {
     const assistantId = this.#context.ids('ast');
     this.#assistants.set(assistantId, owner.userId);
     return assistantId;
+  }
+
+  /** Names the workspace with the files of a version of a skill. The agent of every leased turn has the version if `isPinned`. */
+  publish(skillId: string, version: number, workspaceId: string, isPinned: boolean): void {
+    this.#skills.push({ id: skillId, version, workspaceId, isPinned });
   }
 
   /** Gives another user read access to a session or assistant. */
@@ -129,6 +143,15 @@ class FakePeers {
     this.#leases.set(lease.sessionId, lease);
   }
 
+  /** Makes the journal of a session refer to a part. */
+  refer(sessionId: string, digest: string): void {
+    this.#referenced.set(sessionId, [...(this.#referenced.get(sessionId) ?? []), digest]);
+  }
+
+  referencedParts(sessionId: string): string[] {
+    return this.#referenced.get(sessionId) ?? [];
+  }
+
   /** The file events in the journal of a session. */
   deliveredEvents(sessionId: string): FileEvent[] {
     return this.#delivered.get(sessionId) ?? [];
@@ -143,7 +166,7 @@ class FakePeers {
         const current = this.#leases.get(sessionId);
         if (!session || current?.fence !== lease.fence || current.turnId !== lease.turnId)
           throw refuse('LEASE_LOST', 'Another runner holds the turn.');
-        return { ...session, foreign: false };
+        return { ...session, foreign: false, agentId: 'agt_1', agentVersion: 1 };
       }
       const foreign = session?.ownerId !== call.caller?.userId;
       if (!session || (foreign && !isReader(sessionId, call)))
@@ -163,6 +186,11 @@ class FakePeers {
             this.#delivered.set(sessionId, [...delivered, ...events.filter(({ seq }) => seq > last)]);
             return { gone: false };
           },
+          listReferencedParts: async ({ sessionId, sha256: digests }) => {
+            if (sessionId === this.unreadable) throw refuse('DEPENDENCY_UNAVAILABLE', 'No answer.');
+            const referenced = this.referencedParts(sessionId);
+            return { sha256: digests.filter((digest) => referenced.includes(digest)) };
+          },
         },
         'files',
         this.#context,
@@ -175,6 +203,19 @@ class FakePeers {
             if (!createdBy || (createdBy !== call.caller?.userId && !isReader(assistantId, call)))
               throw refuse('ASSISTANT_NOT_FOUND', 'Unknown assistant.');
             return { assistant: { ...ASSISTANT, assistantId, createdBy } };
+          },
+          getAgentVersion: async () => {
+            const items = this.#skills
+              .filter(({ isPinned }) => isPinned)
+              .map((pin) => ({ ...pin, name: 'forms', description: '' }));
+            const runtime = { ...AgentRuntime.decode(Buffer.of()), skills: { items } };
+            const version = { agentId: 'agt_1', version: 1, runtime, createdBy: '', createdAt: undefined };
+            return { version, agentName: '' };
+          },
+          getSkillVersion: async ({ skillId, version }) => {
+            const found = this.#skills.find((one) => one.id === skillId && one.version === version);
+            if (!found) throw refuse('SKILL_VERSION_NOT_FOUND', 'The skill has no such version.');
+            return { version: { ...SkillVersion.decode(Buffer.of()), ...found } };
           },
         },
         'files',

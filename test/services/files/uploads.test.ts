@@ -100,9 +100,13 @@ describe.each(TRANSPORTS)('PlaceUploads, %s', (transport) => {
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  const place = (sessionId: string, files: [path: string, uploadId: string][], assistantId = '') =>
+  const place = (
+    sessionId: string,
+    files: [path: string, uploadId: string][],
+    { assistantId = '', checkOnly = false } = {},
+  ) =>
     system.sessions.placeUploads({
-      ...{ sessionId, ownerId: OWNER.userId, assistantId },
+      ...{ sessionId, ownerId: OWNER.userId, assistantId, checkOnly },
       files: files.map(([path, uploadId]) => ({ path, uploadId })),
     });
 
@@ -133,7 +137,7 @@ describe.each(TRANSPORTS)('PlaceUploads, %s', (transport) => {
     let attempts = 0;
     system.fakes.onAppend = (id) => void (id === sessionId && attempts++);
     await place(sessionId, [['a', uploadId]]);
-    await until('the delivery is attempted', () => attempts > 1);
+    await until('the delivery is attempted', () => attempts > 0);
     system.fakes.create(sessionId);
     await until('the event is delivered', () => system.fakes.deliveredEvents(sessionId).length === 1);
   });
@@ -152,60 +156,81 @@ describe.each(TRANSPORTS)('PlaceUploads, %s', (transport) => {
     const assistantId = system.fakes.assistant();
     await write(system.edge, ofAssistant(assistantId), { kept: 'kept' });
     const { uploadId } = await createUpload(system.edge, 'new');
-    await place(system.fakes.session(OWNER, assistantId), [['a', uploadId]], assistantId);
+    await place(system.fakes.session(OWNER, assistantId), [['a', uploadId]], { assistantId });
     expect(await treeOf(system.edge, ofAssistant(assistantId))).toEqual({ a: 'new', kept: 'kept' });
   });
 
-  it('refuses the files by their pointers and writes none of them', async () => {
-    const sessionId = system.fakes.session();
-    const mine = (await createUpload(system.edge, 'mine')).uploadId;
-    const theirs = (await createUpload(system.edge, 'theirs', {}, { caller: STRANGER })).uploadId;
-    for (const [files, code, pointer] of [
-      [
-        [
-          ['a', mine],
-          ['b', theirs],
-        ],
-        'UPLOAD_NOT_FOUND',
-        '/1/upload_id',
-      ],
-      [
-        [
-          ['a', mine],
-          ['b', 'upl_unknown'],
-        ],
-        'UPLOAD_NOT_FOUND',
-        '/1/upload_id',
-      ],
-      [
-        [
-          ['a', mine],
-          ['../b', mine],
-        ],
-        'INVALID_REQUEST',
-        '/1/path',
-      ],
-      [
-        [
-          ['a', mine],
-          ['a', mine],
-        ],
-        'INVALID_REQUEST',
-        '/1/path',
-      ],
-    ] as const) {
-      const placing = place(
-        sessionId,
-        files.map(([path, id]) => [path, id]),
+  it('writes nothing when it only checks, and no row for the session', async () => {
+    const sessionId = system.context.ids('ses');
+    const { uploadId } = await createUpload(system.edge, 'checked');
+    const rows = () =>
+      countOn(
+        system.database.url,
+        'select (select count(*) from files.workspaces) + (select count(*) from files.unconfirmed_sessions) as count',
       );
-      await expect(placing).rejects.toMatchObject({ code, details: [{ pointer }] });
-    }
-    await expect(
-      place(sessionId, [
-        ['a', mine],
-        ['a/b', mine],
-      ]),
-    ).rejects.toMatchObject({ code: 'NAME_TAKEN' });
-    expect(await treeOf(system.edge, ofSession(sessionId))).toEqual({});
+    const before = await rows();
+    await place(sessionId, [['a', uploadId]], { checkOnly: true });
+    expect(await rows()).toBe(before);
   });
+
+  it.each([false, true])(
+    'refuses the files by their pointers and writes none, check only: %s',
+    async (checkOnly) => {
+      const sessionId = system.fakes.session();
+      const mine = (await createUpload(system.edge, 'mine')).uploadId;
+      const theirs = (await createUpload(system.edge, 'theirs', {}, { caller: STRANGER })).uploadId;
+      for (const [files, code, pointer] of [
+        [
+          [
+            ['a', mine],
+            ['b', theirs],
+          ],
+          'UPLOAD_NOT_FOUND',
+          '/1/upload_id',
+        ],
+        [
+          [
+            ['a', mine],
+            ['b', 'upl_unknown'],
+          ],
+          'UPLOAD_NOT_FOUND',
+          '/1/upload_id',
+        ],
+        [
+          [
+            ['a', mine],
+            ['../b', mine],
+          ],
+          'INVALID_REQUEST',
+          '/1/path',
+        ],
+        [
+          [
+            ['a', mine],
+            ['a', mine],
+          ],
+          'INVALID_REQUEST',
+          '/1/path',
+        ],
+      ] as const) {
+        const placing = place(
+          sessionId,
+          files.map(([path, id]) => [path, id]),
+          { checkOnly },
+        );
+        await expect(placing).rejects.toMatchObject({ code, details: [{ pointer }] });
+      }
+      await expect(
+        place(
+          sessionId,
+          [
+            ['a', mine],
+            ['a/b', mine],
+          ],
+          { checkOnly },
+        ),
+      ).rejects.toMatchObject({ code: 'NAME_TAKEN' });
+      expect(await treeOf(system.edge, ofSession(sessionId))).toEqual({});
+    },
+  );
 });

@@ -7,9 +7,9 @@ import { dataOf, lastTextOf, outcomeOf, typesOf } from './runner-fixture.ts';
 import { openShellRunner, resultsOf, type ShellRunner } from './shell-runner.ts';
 
 const SESSION = 'ses_00000000000000000000000001';
-/** 1,200 files in 20 directories, which do not fit into one message. */
+/** 1,040 files in 20 directories, which do not fit into one message. */
 const MANY_FILES =
-  'for i in $(seq 0 19); do mkdir d$i; for j in $(seq 1 60); do echo $i > d$i/f$j; done; done';
+  'for i in $(seq 0 19); do mkdir d$i; for j in $(seq 1 52); do echo $i > d$i/f$j; done; done';
 
 const hasEnded = (shell: ShellRunner, turnId: string) => shell.sessions.journalOf(turnId).outcomes.length > 0;
 
@@ -117,8 +117,8 @@ describe('bash', () => {
     await using shell = await openShellRunner();
     const [result] = await shell.run(SESSION, MANY_FILES);
     expect(result).toMatchObject({ output: '', is_error: false, workspace_version: 1 });
-    expect(Object.keys(shell.files.tree(SESSION))).toHaveLength(1_220);
-    expect(shell.files.commits).toEqual([[1_000, 220]]);
+    expect(Object.keys(shell.files.tree(SESSION))).toHaveLength(1_060);
+    expect(shell.files.commits).toEqual([[1_000, 60]]);
   });
 
   it('cuts long output in the middle and saves all of it in the workspace', async () => {

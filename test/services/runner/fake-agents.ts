@@ -8,6 +8,8 @@ import {
   AgentsServiceDefinition,
   type Environment,
   type EnvironmentSpec,
+  type McpServerRuntime,
+  type ReportCatalogueRequest,
   type ReportRunnerRequest,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 
@@ -22,6 +24,13 @@ export interface FakeAgents {
   runnerReports: ReportRunnerRequest[];
   /** Changes the environment and increments its version. */
   changeEnvironment(spec: Partial<EnvironmentSpec>, more?: Partial<Environment>): void;
+  /** The MCP servers and their catalogues by SHA-256. Tests change them at any time. */
+  mcpServers: McpServerRuntime[];
+  catalogues: Map<string, string>;
+  /** Number of LookUpMcpServers requests. */
+  lookUps: number;
+  /** All ReportCatalogue requests, in order. */
+  reportedCatalogues: ReportCatalogueRequest[];
   /** While set, GetAgentVersion fails with DEPENDENCY_UNAVAILABLE. */
   isUnavailable: boolean;
 }
@@ -31,6 +40,10 @@ const peers = {
   getAgentVersion: ['runner'],
   resolveEnvironment: ['runner'],
   reportRunner: ['runner'],
+  lookUpMcpServers: ['runner'],
+  getCatalogueBody: ['runner'],
+  lookUpSkills: ['runner'],
+  reportCatalogue: ['runner'],
 };
 
 export function createFakeAgents(context: ServiceContext): FakeAgents {
@@ -65,6 +78,20 @@ export function createFakeAgents(context: ServiceContext): FakeAgents {
       if (!environment.enabled) throw refuse('ENVIRONMENT_DISABLED', 'The environment default is disabled.');
       return { environment };
     },
+    async lookUpMcpServers({ mcpServerIds }) {
+      fake.lookUps++;
+      return { mcpServers: fake.mcpServers.filter(({ mcpServerId }) => mcpServerIds.includes(mcpServerId)) };
+    },
+    async lookUpSkills({ skillIds }) {
+      return { skills: skillIds.map((skillId) => ({ skillId, enabled: true })) };
+    },
+    async getCatalogueBody({ sha256 }) {
+      return { catalogueJson: fake.catalogues.get(sha256) ?? '' };
+    },
+    async reportCatalogue(report) {
+      fake.reportedCatalogues.push(report);
+      return {};
+    },
     async reportRunner(report) {
       fake.runnerReports.push(report);
       return {};
@@ -96,6 +123,10 @@ export function createFakeAgents(context: ServiceContext): FakeAgents {
       const completeSpec = { ...environment.spec, ...spec } as EnvironmentSpec;
       environment = { ...environment, version: version + 1, spec: completeSpec, ...more };
     },
+    mcpServers: [],
+    catalogues: new Map(),
+    lookUps: 0,
+    reportedCatalogues: [],
     versionRequests: 0,
     runnerReports: [],
     isUnavailable: false,

@@ -36,9 +36,11 @@ export interface FakeFiles {
   putPart(bytes: Uint8Array): string;
   /** The SHA-256 of each part that was read, in order. */
   readParts: string[];
+  /** The parts that were stored, in order. */
+  storedParts: { type: string; sha256: string }[];
   /** Called before each request is handled. May throw or delay it. */
   before: {
-    [M in 'changeWorkspace' | 'commitChanges' | 'checkout' | 'writeContents' | 'readPart']?: (
+    [M in 'changeWorkspace' | 'commitChanges' | 'checkout' | 'writeContents' | 'readPart' | 'storeParts']?: (
       lease?: Lease,
     ) => void | Promise<void>;
   };
@@ -52,6 +54,8 @@ export interface FakeFiles {
   maxBytes: number;
   /** Assistant ids (ast_…) by session id. These sessions share the workspace of the assistant. */
   assistants: Map<string, string>;
+  /** Streams the files of a version of a skill (skl_…@<version>). */
+  checkOutSkill: (skillVersionId: string) => AsyncGenerator<CheckoutResponse>;
   /** Returns whether the lease is held. */
   holds: (lease: Lease) => boolean;
 }
@@ -289,7 +293,22 @@ export function createFakeFiles(context: ServiceContext): FakeFiles {
       for (let begin = 0; begin < bytes.length; begin += CHUNK)
         yield { part: undefined, bytes: bytes.subarray(begin, begin + CHUNK) };
     },
+    async storeParts({ sessionId, lease, parts }) {
+      requireLease({ place: { of: { $case: 'sessionId', value: sessionId } }, lease });
+      await fake.before.storeParts?.(lease);
+      const stored = parts.map(({ type, mediaType, name, contentId = '' }) => {
+        const bytes = contents.get(contentId);
+        if (!bytes) throw refuse('FILE_NOT_FOUND', `Unknown content \`${contentId}\`.`);
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        contents.set(sha256, bytes);
+        fake.storedParts.push({ type, sha256 });
+        return { sha256, size: bytes.length, mediaType, name };
+      });
+      return { parts: stored };
+    },
     async *checkout(request) {
+      if (request.place?.of?.$case === 'skillVersionId')
+        return yield* fake.checkOutSkill(request.place.of.value);
       const { sessionId, stored } = requireLease(request);
       await fake.before.checkout?.(request.lease);
       const { haveVersion, haveWorkspaceId } = request;
@@ -355,12 +374,16 @@ export function createFakeFiles(context: ServiceContext): FakeFiles {
       return sha256;
     },
     readParts: [],
+    storedParts: [],
     before: {},
     after: {},
     changes: [],
     commits: [],
     checkouts: { whole: 0, parts: 0 },
     maxBytes: 64 * 1024 * 1024,
+    checkOutSkill() {
+      throw refuse('SKILL_NOT_FOUND', 'Unknown skill.');
+    },
     assistants: new Map(),
     holds: () => true,
   };

@@ -29,7 +29,7 @@ export function withDecision(
 ): OpenCall {
   if (!given) return call;
   const inputJson = given.inputJson ?? ask?.inputJson ?? '';
-  const decision = {
+  const decision: CallDecision = {
     kind: ask?.kind ?? 'tool',
     decision: 'allow',
     reason: '',
@@ -37,7 +37,9 @@ export function withDecision(
     inputSha256: createHash('sha256').update(inputJson).digest('hex'),
     edited: given.inputJson !== undefined,
     dispatches: call.dispatches,
+    state: ask?.state,
+    detailsJson: ask?.detailsJson,
     ...given,
   };
-  return { ...call, decision };
+  return { ...call, decision, ...(decision.kind === 'input' && { answer: decision }) };
 }

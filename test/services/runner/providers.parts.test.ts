@@ -58,7 +58,7 @@ const TOOL_RESULT: Record<string, object> = {
   'local-1': {
     role: 'user',
     content: [
-      { type: 'text', text: 'The images and files of the tool results:' },
+      { type: 'text', text: 'The images and files of the messages before:' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${IMAGE_BASE64}` } },
     ],
   },

@@ -4,6 +4,7 @@ import type { AgentRuntime } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import type { ProviderSettings } from '../../../services/runner/models/provider-settings.ts';
 import type { SandboxProviders } from '../../../services/runner/sandbox-providers/choose-provider.ts';
 import { openRunner } from '../../../services/runner/service.ts';
@@ -14,12 +15,14 @@ import { advanceUntil, until } from '../../support/wait.ts';
 import { createFakeAgents, type FakeAgents } from './fake-agents.ts';
 import { createFakeFiles, type FakeFiles } from './fake-files.ts';
 import { createFakeSessions, type FakeSessions, type Journal, type QueuedTurn } from './fake-sessions.ts';
+import { createFakeVaults, type FakeVaults } from './fake-vaults.ts';
 
 export interface RunnerUnderTest extends AsyncDisposable {
   runner: Module;
   sessions: FakeSessions;
   agents: FakeAgents;
   files: FakeFiles;
+  vaults: FakeVaults;
   clock: FakeClock;
   context: ServiceContext;
   /** Adds an agent version, queues turns of it and publishes the turns.ready hint. */
@@ -49,6 +52,9 @@ export interface RunnerSettings {
   /** Sandbox providers. Commands cannot run without one. */
   sandboxes?: (clock: FakeClock) => SandboxProviders;
   maxSandboxes?: number;
+  /** Ports of 127.0.0.1 at which MCP servers may be. */
+  mcpPorts?: number[];
+  mcpMaxTools?: number;
   /** Claims wait for turns. By default they are answered at once, as by a service of an older release. */
   claimsWait?: boolean;
 }
@@ -71,6 +77,8 @@ export async function openTestRunner(settings: RunnerSettings = {}): Promise<Run
   );
   const agentsClient = stack.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
   const filesClient = stack.use(await connect(FilesServiceDefinition, files.endpoint, transport, context));
+  const vaults = createFakeVaults(context);
+  const vaultsClient = stack.use(await connect(VaultsServiceDefinition, vaults.endpoint, transport, context));
   const config = {
     slots,
     reportIntervalMs: 30,
@@ -79,12 +87,15 @@ export async function openTestRunner(settings: RunnerSettings = {}): Promise<Run
     stepTimeoutSeconds: settings.stepTimeoutSeconds ?? 600,
     toolTimeoutSeconds: 120,
     maxSandboxes: settings.maxSandboxes ?? 100,
+    mcpMaxTools: settings.mcpMaxTools ?? 256,
+    outboundPrivateHosts: settings.mcpPorts?.map((port) => ({ host: '127.0.0.1', port })),
     ...settings.providers,
   };
   const clients = {
     sessions: sessions.as('runner'),
     agents: agentsClient.as('runner'),
     files: filesClient.as('runner'),
+    vaults: vaultsClient.as('runner'),
   };
   const options = { providers: settings.sandboxes?.(clock), tools: settings.tools };
   const start = () => openRunner(context, config, clients, options);
@@ -98,6 +109,7 @@ export async function openTestRunner(settings: RunnerSettings = {}): Promise<Run
     sessions: fakeSessions,
     agents,
     files,
+    vaults,
     clock,
     context,
     queueTurns(runtime, ...turns) {

@@ -449,6 +449,8 @@ describe('SandboxPool: a shared sandbox', () => {
     for (const session of sessions) await shell.run(session, 'touch kept');
     const marks = () => shell.filesOnDisk().filter((path) => path.endsWith('/kept'));
     await until('the first workspace is removed', () => marks().length === 64);
+    const copies = () => shell.filesOnDisk().filter((path) => path.endsWith('/files'));
+    await until('its directory is removed', () => copies().length === 64);
     expect((await shell.run(sessions[0] ?? '', 'ls'))[0]?.output).toBe('kept\n');
     expect(takenIds(shell)).toHaveLength(1);
     expect(shell.files.checkouts.whole).toBe(66);

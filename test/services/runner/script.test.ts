@@ -172,7 +172,7 @@ describe('rehearsal/script', () => {
     [[{ tool: 5 }], 'steps[0].tool is not a text'],
     [[{ tool: 'calculator', output: 4 }], 'steps[0] has an unknown member output'],
     [[{ text: 'x' }, 5], 'steps[1] is not an object'],
-    [[{ say: 'x' }], 'steps[0] is none of text, tool, thinking, answer_again, error, usage'],
+    [[{ say: 'x' }], 'steps[0] is none of text, file, tool, thinking, answer_again, error, usage'],
     [[{ text: 'x', delay: 4 }], 'steps[0] has an unknown member delay'],
     [[{ text: 'x', chunk_chars: 0 }], 'steps[0].chunk_chars is not a whole number from 1 to 2147483647'],
     [[{ text: 7 }], 'steps[0].text is not a text'],

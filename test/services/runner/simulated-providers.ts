@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import type { Clock } from '../../../lib/clock.ts';
 import type { SandboxProviders } from '../../../services/runner/sandbox-providers/choose-provider.ts';
 import { createSimulatedProvider } from '../../../services/runner/sandbox-providers/simulated/provider.ts';
-import { openSandboxRoot } from './sandbox/space-fixture.ts';
+import { ShellThreadPool } from '../../../services/runner/sandbox-providers/simulated/thread-pool.ts';
+import { openSandboxRoot, openSkillDirectory } from './sandbox/space-fixture.ts';
+
+/** Starting a thread takes longer than most commands, so all tests of a process share them. */
+const threads = new ShellThreadPool();
 
 /** Simulated providers whose sandboxes are in a temporary directory. */
 export interface SimulatedProviders extends Disposable {
@@ -17,11 +21,20 @@ export function openSimulatedProviders(
   limits: Parameters<typeof openSandboxRoot>[2] = {},
 ): SimulatedProviders {
   const directory = mkdtempSync(join(tmpdir(), 'ahs-test-sandboxes-'));
+  const skillDirectory = openSkillDirectory(join(directory, 'skills'));
   return {
     files: () => filesBelow(directory),
     providers: (clock) => ({
-      available: [createSimulatedProvider({ root: openSandboxRoot(directory, clock, limits), clock })],
+      available: [
+        createSimulatedProvider({
+          root: openSandboxRoot(join(directory, 'sandboxes'), clock, limits),
+          skillDirectory: skillDirectory.path,
+          clock,
+          threads,
+        }),
+      ],
       unavailable: [],
+      skillDirectory,
       copies: '',
     }),
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),

@@ -12,6 +12,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { createModels } from '../../../services/runner/models/registry.ts';
 import { openRunner } from '../../../services/runner/service.ts';
 import { connect, createContext } from '../../support/context.ts';
@@ -62,6 +63,7 @@ async function runTurns(): Promise<void> {
     'runner',
   );
   const files = fakeService(FilesServiceDefinition, {}, 'runner', context);
+  const vaults = fakeService(VaultsServiceDefinition, {}, 'runner', context);
   const config = {
     slots: CONCURRENT,
     reportIntervalMs: 30,
@@ -70,6 +72,7 @@ async function runTurns(): Promise<void> {
     toolTimeoutSeconds: 120,
     maxSandboxes: 1,
     drainMs: 0,
+    mcpMaxTools: 256,
   };
   let ended = 0;
   const finished = new Promise<void>((resolve) => {
@@ -78,7 +81,7 @@ async function runTurns(): Promise<void> {
       if (ended === turns) resolve();
     };
   });
-  const module = await openRunner(context, config, { sessions, agents, files });
+  const module = await openRunner(context, config, { sessions, agents, files, vaults });
   await finished;
   await module.drain?.();
   await module.stop();

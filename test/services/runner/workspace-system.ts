@@ -11,6 +11,7 @@ import type { Module } from '../../../lib/modules.ts';
 import { type AgentRuntime, AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { openFiles } from '../../../services/files/service.ts';
 import { openRunner } from '../../../services/runner/service.ts';
 import { writeContentsRequests } from '../../../services/runner/workspace/upload.ts';
@@ -18,6 +19,7 @@ import { openSessions } from '../../../services/sessions/service.ts';
 import { createContext } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
 import { FakeAuth } from '../../support/fake-auth.ts';
+import { fakeService } from '../../support/fake-service.ts';
 import { scratch } from '../../support/scratch.ts';
 import { until } from '../../support/wait.ts';
 import { createFakeAgents, type FakeAgents } from './fake-agents.ts';
@@ -130,9 +132,12 @@ export async function openWorkspaceSystem(): Promise<WorkspaceSystem> {
           stepTimeoutSeconds: 600,
           toolTimeoutSeconds: 60,
         },
-        ...{ drainMs: 0, maxSandboxes: 100 },
+        ...{ drainMs: 0, maxSandboxes: 100, mcpMaxTools: 256 },
       },
-      clientsOf('runner'),
+      {
+        ...clientsOf('runner'),
+        vaults: fakeService(VaultsServiceDefinition, {}, 'runner', context),
+      },
       { providers: simulated.providers(systemClock) },
     ),
   );

@@ -8,18 +8,22 @@ import { AGENT, createConversation, journalOf, OWNER, openSystem, STRANGER } fro
 const caller = OWNER;
 const image = { type: 'image', media_type: 'image/png', name: 'a.png' };
 const contentJson = JSON.stringify([{ type: 'text', text: 'Look' }, image]);
+const uploadOf = (mediaType: string): Attachment => ({
+  source: { $case: 'uploadId', value: `upl_${mediaType}` },
+});
 const inline = (bytes: string): Attachment => ({ source: { $case: 'data', value: Buffer.from(bytes) } });
 
 describe.each(TRANSPORTS)('messages with attachments over %s', (transport) => {
   let system: Awaited<ReturnType<typeof openSystem>>;
   beforeAll(async () => {
-    system = await openSystem(transport, {}, { quotaTurnsPerDay: 5 });
+    system = await openSystem(transport, {}, { quotaTurnsPerDay: 6 });
   });
   afterAll(() => system[Symbol.asyncDispose]());
   beforeEach(() => {
     const { storedParts, deleted, placedUploads } = system.neighbourCalls;
     for (const calls of [storedParts, deleted, placedUploads]) calls.length = 0;
     system.neighbourCalls.beforeStoreParts = undefined;
+    system.neighbourCalls.beforePlaceUploads = undefined;
   });
 
   const send = (sessionId: string, members: object = {}, by = caller) =>
@@ -57,6 +61,16 @@ describe.each(TRANSPORTS)('messages with attachments over %s', (transport) => {
     ]);
   });
 
+  it('journals the media type of an upload', async () => {
+    const sessionId = await createConversation(system);
+    const attachments = { attachments: [uploadOf('text/csv')] };
+    await send(sessionId, { contentJson: JSON.stringify([{ type: 'file' }]), attachments });
+    const [message] = (await journalOf(system, sessionId)).filter(({ type }) => type === 'user.message');
+    const [part] = JSON.parse(message?.json ?? '{}').data.content;
+    expect(part).toMatchObject({ type: 'file', media_type: 'text/csv' });
+    expect(system.neighbourCalls.storedParts).toHaveLength(1);
+  });
+
   it('stores nothing again for a repeated key, and refuses other bytes under it', async () => {
     const sessionId = await createConversation(system);
     const first = await send(sessionId, { idempotencyKey: 'send' });
@@ -67,11 +81,45 @@ describe.each(TRANSPORTS)('messages with attachments over %s', (transport) => {
     expect(system.neighbourCalls.storedParts).toHaveLength(1);
   });
 
+  it('returns the answer of a concurrent request with the same key after a refusal', async () => {
+    const sessionId = await createConversation(system);
+    const during = async (repeat: () => Promise<unknown>) => {
+      system.neighbourCalls.beforeStoreParts = async () => {
+        system.neighbourCalls.beforeStoreParts = undefined;
+        await repeat();
+        throw refuse('FILE_NOT_FOUND', 'The file was deleted.');
+      };
+      return repeat();
+    };
+    const sends: Awaited<ReturnType<typeof send>>[] = [];
+    const sent = await during(async () => {
+      const answer = await send(sessionId, { idempotencyKey: 'concurrent' });
+      sends.push(answer);
+      return answer;
+    });
+    expect(sent).toEqual({ ...sends[0], replayed: true });
+    const begins: Awaited<ReturnType<typeof begin>>[] = [];
+    const begun = await during(async () => {
+      const answer = await begin({ idempotencyKey: 'concurrent begin' });
+      begins.push(answer);
+      return answer;
+    });
+    expect(begun).toEqual({ ...begins[0], replayed: true });
+  });
+
   it.each([
     ['the number of attachments differs', { attachments: { attachments: [] } }, 'INVALID_REQUEST'],
     [
       'the model does not accept a media type',
       { contentJson: JSON.stringify([{ type: 'file', media_type: 'video/mp4' }]) },
+      'CONTENT_NOT_SUPPORTED',
+    ],
+    [
+      'the model does not accept the media type of an upload',
+      {
+        contentJson: JSON.stringify([image, { type: 'file' }]),
+        attachments: { attachments: [inline('pixels'), uploadOf('video/mp4')] },
+      },
       'CONTENT_NOT_SUPPORTED',
     ],
   ])('stores nothing when %s', async (_, members, code) => {
@@ -113,6 +161,34 @@ describe.each(TRANSPORTS)('messages with attachments over %s', (transport) => {
     expect(system.neighbourCalls.storedParts).toMatchObject([{ sessionId }]);
     expect(system.neighbourCalls.placedUploads).toMatchObject([{ sessionId, ...files }]);
     expect(system.neighbourCalls.deleted).toEqual([]);
+  });
+
+  it.each([
+    ['with parts', {}],
+    ['without parts', { contentJson: '', attachments: undefined }],
+  ])('stores nothing for a new session %s when a file is refused', async (_, members) => {
+    const before = await countSessions();
+    system.neighbourCalls.beforePlaceUploads = async () => {
+      const details = [{ pointer: '/0/upload_id', message: 'is unknown' }];
+      throw refuse('UPLOAD_NOT_FOUND', 'Unknown upload.', { details });
+    };
+    const files = { files: [{ path: 'a.csv', uploadId: 'upl_1' }] };
+    await expect(begin({ files, ...members })).rejects.toMatchObject({
+      ...{ code: 'UPLOAD_NOT_FOUND', details: [{ pointer: '/files/0/upload_id' }] },
+    });
+    expect(await countSessions()).toBe(before);
+    expect(system.neighbourCalls.storedParts).toEqual([]);
+    expect(system.neighbourCalls.deleted).toEqual([]);
+  });
+
+  it('discards the files of a new session when it is unknown whether they were written', async () => {
+    system.neighbourCalls.beforePlaceUploads = async () => {
+      throw refuse('DEADLINE_EXCEEDED', 'No answer in time.');
+    };
+    const files = { files: [{ path: 'a.csv', uploadId: 'upl_1' }] };
+    const beginning = begin({ files, contentJson: '', attachments: undefined });
+    await expect(beginning).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(system.neighbourCalls.deleted).toHaveLength(1);
   });
 
   it('discards what was stored for a new session whose commit failed', async () => {

@@ -42,7 +42,7 @@ describe.each(TRANSPORTS)('Follow over %s', (transport) => {
 
   /** Reads until `enough` returns true for the events so far, then cancels. */
   async function read(
-    request: ReturnType<typeof from>,
+    request: ReturnType<typeof from> & { mergeDeltas?: boolean },
     enough: (events: Event[]) => boolean,
   ): Promise<Event[]> {
     const leave = new AbortController();
@@ -82,6 +82,45 @@ describe.each(TRANSPORTS)('Follow over %s', (transport) => {
       expect([...journal.slice(0, seq), ...rest]).toEqual(journal);
     }
     expect(await journalOf(system, sessionId, 1)).toEqual(journal);
+  });
+
+  it('joins consecutive deltas of a message with merge_deltas', async () => {
+    const sessionId = await createConversation(system, 'hello');
+    const turn = await claimTurn(system);
+    const texts = [',\\n"é', '\ud83d', '\ude00"}}', '', 'message_id":"'];
+    const deltas = (message_id: string) =>
+      texts.map((delta, index) => ({
+        type: 'agent.message_delta',
+        dataJson: JSON.stringify({ message_id, index, delta }),
+      }));
+    const unknown = {
+      type: 'agent.message_delta',
+      dataJson: JSON.stringify({ delta: 'x', message_id: 'msg_1' }),
+    };
+    const thought = {
+      type: 'agent.thinking',
+      dataJson: JSON.stringify({ message_id: 'msg_2', content: [] }),
+    };
+    await sendReports(
+      system,
+      reportFor(turn, 1, { events: [...deltas('msg_1'), ...deltas('msg_2'), thought, ...deltas('msg_2')] }),
+    );
+    await sendReports(system, reportFor(turn, 2, { events: [unknown, unknown], outcome: COMPLETED }));
+    const journal = (await journalOf(system, sessionId)).map(({ json }) => JSON.parse(json));
+    const merged = (await read({ ...from(sessionId), mergeDeltas: true }, ended)).map(
+      ({ seq, type, json }) => {
+        const event = JSON.parse(json);
+        expect([event.seq, event.type]).toEqual([seq, type]);
+        return event;
+      },
+    );
+    expect(merged.length).toBe(journal.length - 3 * (texts.length - 1));
+    for (const event of merged) {
+      const original = journal.find(({ seq }) => seq === event.seq);
+      const isJoined = event.type === 'agent.message_delta' && event.data.index === 0;
+      const data = isJoined ? { ...original.data, delta: texts.join('') } : original.data;
+      expect(event).toEqual({ ...original, data });
+    }
   });
 
   it('starts at the newest event with from_now and filters by type', async () => {

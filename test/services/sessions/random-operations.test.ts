@@ -44,7 +44,7 @@ describe('random concurrent operations on sessions', () => {
   let system: Awaited<ReturnType<typeof openSystem>> | undefined;
   afterEach(() => system?.[Symbol.asyncDispose]());
 
-  it.each([1, 2, 3, 4])('leave rows that match the journals, seed %i', async (seed) => {
+  it.each([1, 2])('leave rows that match the journals, seed %i', async (seed) => {
     const random = seeded(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
     const clock = createFakeClock();

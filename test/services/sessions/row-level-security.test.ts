@@ -67,11 +67,16 @@ describe('row-level security of the sessions schema', () => {
   });
 
   it.each(TABLES)('shows a user only their own rows of %s, and no rows without a user', async (table) => {
-    const alicesRows = await wall.rowsVisibleTo(table, ALICE);
-    const bobsRows = await wall.rowsVisibleTo(table, BOB);
+    const alicesRows = await wall.rowsVisibleTo(table, ALICE, 'session_id');
+    const bobsRows = await wall.rowsVisibleTo(table, BOB, 'session_id');
     expect(alicesRows).toEqual([expect.objectContaining({ session_id: ALICES_SESSION })]);
     expect(bobsRows).toEqual([expect.objectContaining({ session_id: BOBS_SESSION })]);
-    expect(await wall.rowsVisibleWithoutUser(table)).toEqual([]);
+    expect(await wall.rowsVisibleWithoutUser(table, 'session_id')).toEqual([]);
+  });
+
+  it('shows users all columns of their approvals but the state of the tool', async () => {
+    expect(await wall.rowsVisibleTo('approvals', ALICE, 'details, content')).toHaveLength(1);
+    expect(await wall.rowsVisibleTo('approvals', ALICE, 'state')).toBeUndefined();
   });
 
   it('denies users access to sandboxes and idempotency keys', async () => {

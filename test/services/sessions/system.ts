@@ -148,6 +148,8 @@ interface NeighbourCalls {
   beforeDelete?: (() => Promise<void>) | undefined;
   /** ResolveAgent refuses the assistant with ASSISTANT_NOT_FOUND. */
   assistantIsDeleted?: boolean;
+  /** Runs before PlaceUploads answers, also when it only checks. */
+  beforePlaceUploads?: (() => Promise<void>) | undefined;
   /** Runs before ForkWorkspace answers. */
   beforeFork?: ((request: ForkWorkspaceRequest) => Promise<void>) | undefined;
 }
@@ -162,17 +164,20 @@ function filesFor(context: ServiceContext, calls: NeighbourCalls): Client<FilesS
         return { version: request.version ?? 0 };
       },
       async storeParts(request) {
-        calls.storedParts.push(request);
+        if (!request.checkOnly) calls.storedParts.push(request);
         await calls.beforeStoreParts?.();
         const parts = request.parts.map(({ mediaType, name, attachment }) => {
           const { source } = attachment ?? {};
           const size = source?.$case === 'data' ? source.value.length : 0;
-          return { sha256: 'a'.repeat(64), size, mediaType, name };
+          // The id of an upload contains its media type here.
+          const ofUpload = source?.$case === 'uploadId' ? source.value.replace('upl_', '') : '';
+          return { sha256: 'a'.repeat(64), size, mediaType: mediaType || ofUpload, name };
         });
         return { parts };
       },
       async placeUploads(request) {
-        calls.placedUploads.push(request);
+        await calls.beforePlaceUploads?.();
+        if (!request.checkOnly) calls.placedUploads.push(request);
         return {};
       },
       async deleteWorkspace({ place }) {

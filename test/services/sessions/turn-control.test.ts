@@ -81,6 +81,9 @@ describe.each(TRANSPORTS)('sessions over %s', (transport) => {
       );
       expect((await sessionOf(await begin('\u0000\ud800 bad')))?.title).toBe('\ufffd bad');
       expect((await sessionOf(await begin(' \n ')))?.title).toBe('');
+      const faces = '😀'.repeat(80);
+      expect((await sessionOf(await begin(faces)))?.title).toBe(faces);
+      expect((await sessionOf(await begin(`${faces}!`)))?.title).toBe(`${'😀'.repeat(79)}…`);
     });
 
     it('are set by the first message of a session without a title and never replace a title', async () => {

@@ -54,6 +54,40 @@ describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
   const lastSeqOf = async (sessionId: string) =>
     (await system.edge.getSession({ sessionId }, { caller: OWNER })).session?.lastSeq ?? 0;
 
+  describe('ListReferencedParts', () => {
+    it('finds parts in messages, tool results and answers, and no others', async () => {
+      const [own, made, unused] = ['a', 'b', 'c'].map((letter) => letter.repeat(64));
+      const sessionId = await createConversation(system);
+      const image = { type: 'image', media_type: 'image/png', sha256: own, size: 1 };
+      await system.edge.sendMessage(
+        { sessionId, contentJson: JSON.stringify([image]), busyPolicy: 'enqueue', idempotencyKey: '' },
+        { caller: OWNER },
+      );
+      const turn = await claimTurn(system);
+      const data = {
+        message_id: 'm',
+        content: [{ ...image, sha256: made }],
+        model: 'm',
+        finish_reason: 'stop',
+      };
+      const events = [
+        {
+          type: 'agent.message_delta',
+          dataJson: JSON.stringify({ message_id: 'm', index: 0, delta: `"${unused}"` }),
+        },
+        { type: 'agent.message', dataJson: JSON.stringify(data) },
+      ];
+      await sendReports(system, reportFor(turn, 1, { events: events.slice(0, 1) }));
+      await sendReports(system, reportFor(turn, 2, { events: events.slice(1), outcome: COMPLETED }));
+      const find = async (id: string) =>
+        (await system.files.listReferencedParts({ sessionId: id, sha256: [own, made, unused] as string[] }))
+          .sha256;
+      expect(await find(sessionId)).toEqual([own, made]);
+      expect(await find(await createConversation(system))).toEqual([]);
+      expect(await find('ses_00000000000000000000000000')).toEqual([]);
+    });
+  });
+
   describe('LocateWorkspace', () => {
     it('returns the owner to a user who may read the session', async () => {
       const sessionId = await createConversation(system);

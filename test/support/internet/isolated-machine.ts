@@ -14,6 +14,8 @@ export interface MachineConfig {
   /** The program and its arguments. */
   command: string[];
   env: Record<string, string>;
+  /** The file with the TLS servers of the simulated internet. */
+  tlsFile?: string | undefined;
   /** The port of the program on loopback. */
   port: number;
 }
@@ -35,9 +37,8 @@ function start([program = '', ...args]: string[], options: { env?: Record<string
   });
 }
 
-const remote = start(['unshare', '--net', process.execPath, join(import.meta.dirname, 'remote-servers.ts')], {
-  ipc: true,
-});
+const servers = [join(import.meta.dirname, 'remote-servers.ts'), ...(config.tlsFile ? [config.tlsFile] : [])];
+const remote = start(['unshare', '--net', process.execPath, ...servers], { ipc: true });
 await once(remote, 'message');
 remote.on('message', (message) => process.send?.(message));
 

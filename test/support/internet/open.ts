@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { type Api, createApi } from '../api.ts';
 import { isRoot } from '../unprivileged-user.ts';
 import { until } from '../wait.ts';
 import type { MachineConfig } from './isolated-machine.ts';
+import type { TlsServerConfig } from './tls-server.ts';
 
 const MAIN = fileURLToPath(new URL('../../../services/main.ts', import.meta.url));
 const PORT = 8080;
@@ -23,15 +24,18 @@ export interface IsolatedSystem extends AsyncDisposable {
 
 /**
  * Starts the program on a machine where each of `names` resolves to its address. A server answers on port 80 of each of these
- * addresses, public or private, except loopback and the machine's own `address`.
+ * addresses, public or private, except loopback and the machine's own `address`. With `tls`, another one answers on port 443.
  */
 export async function openIsolatedSystem(
   names: Record<string, string>,
   address: string,
+  { tls, env }: { tls?: TlsServerConfig; env?: Record<string, string> } = {},
 ): Promise<IsolatedSystem> {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'ahs-inland-'));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
+  const tlsFile = tls && join(directory, 'tls.json');
+  if (tlsFile) await writeFile(tlsFile, JSON.stringify(tls), { mode: 0o600 });
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
   const config: MachineConfig = {
     names,
@@ -45,7 +49,9 @@ export async function openIsolatedSystem(
       SERVICE_DATA_DIR: join(directory, 'data'),
       SERVICE_PORT: String(PORT),
       SERVICE_LOG_LEVEL: 'warn',
+      ...env,
     },
+    tlsFile,
     port: PORT,
   };
   const namespaces = ['--net', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])];

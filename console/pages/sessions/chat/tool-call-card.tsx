@@ -43,8 +43,16 @@ const STATUSES: Record<ToolCall['state'], CallStatus> = {
   failed: { tone: 'bad', text: 'Failed', isOpen: true },
 };
 
+const WAITING: Record<string, string> = {
+  authorization: 'Waiting for a connection',
+  input: 'Waiting for an answer',
+};
+
 function statusOf({ state, exitCode, approval }: ToolCall): CallStatus {
-  if (approval?.decision === 'deny') return { tone: 'bad', text: 'Denied' };
+  if (approval?.decision === 'deny')
+    return { tone: 'bad', text: approval.kind === 'authorization' ? 'No access' : 'Denied' };
+  if (state === 'awaiting_approval' && approval)
+    return { ...STATUSES[state], text: WAITING[approval.kind] ?? STATUSES[state].text };
   if (state === 'done' && exitCode !== undefined && exitCode !== 0)
     return { tone: 'warn', text: `Exit code ${exitCode}`, isOpen: true };
   return STATUSES[state];
@@ -122,6 +130,7 @@ function CallDetails({ call, session, mayWrite }: Omit<ToolCallCardProps, 'onRaw
           <ToolAnswer call={call} session={session} mayWrite={mayWrite} />
         </Suspense>
       )}
+      {call.mcpServer && <p className="text-[13px] text-muted">Text of the MCP server {call.mcpServer}:</p>}
       <ToolOutput call={call} sessionId={session.session_id} />
     </div>
   );

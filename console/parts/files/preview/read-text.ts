@@ -1,5 +1,4 @@
-import { files, type WorkspaceRef } from '../../../api/files.ts';
-import type { FileEntry } from '../../../gen/index.ts';
+import type { ByteRange } from '../../../api/byte-range.ts';
 
 /** The beginning of a text file, split into lines. */
 export interface TextExcerpt {
@@ -17,40 +16,31 @@ const MAX_LINES = 200_000;
 const MAX_LINE_CHARS = 5_000;
 const LINE_BREAK = /\r\n|\n|\r/;
 
+/** The text of a file; `not text` for other content. */
+export type FileText = TextExcerpt | 'not text';
+
 /**
- * Reads the beginning of a text file. Returns undefined for other content. The decision ignores the file name, which is often
- * wrong.
+ * Reads the beginning of a file of `size` bytes. Whether it is text does not depend on the file name, which is often wrong.
  */
 export async function readText(
-  workspace: WorkspaceRef,
-  { path, size }: Pick<FileEntry, 'path' | 'size'>,
-  signal: AbortSignal,
-): Promise<TextExcerpt | undefined> {
-  const first = await bytesOf(workspace, path, 0, FIRST_BYTES, signal);
-  if (decode(first) === undefined) return undefined;
+  readRange: (range: ByteRange) => Promise<Blob>,
+  size: number,
+): Promise<FileText> {
+  const bytesOf = async (first: number, length: number) =>
+    new Uint8Array(await (await readRange({ first, length })).arrayBuffer());
+  const first = await bytesOf(0, FIRST_BYTES);
+  if (decode(first) === undefined) return 'not text';
   if (size <= FIRST_BYTES) return excerptOf(first, size);
-  const rest = await bytesOf(workspace, path, FIRST_BYTES, MAX_BYTES - FIRST_BYTES, signal);
+  const rest = await bytesOf(FIRST_BYTES, MAX_BYTES - FIRST_BYTES);
   const all = new Uint8Array(first.length + rest.length);
   all.set(first);
   all.set(rest, first.length);
   return excerptOf(all, size);
 }
 
-async function bytesOf(
-  workspace: WorkspaceRef,
-  path: string,
-  first: number,
-  length: number,
-  signal: AbortSignal,
-) {
-  return new Uint8Array(
-    await (await files.readRange(workspace, path, { first, length }, signal)).arrayBuffer(),
-  );
-}
-
-function excerptOf(bytes: Uint8Array, size: number): TextExcerpt | undefined {
+function excerptOf(bytes: Uint8Array, size: number): FileText {
   const text = decode(bytes);
-  if (text === undefined) return undefined;
+  if (text === undefined) return 'not text';
   const all = text.split(LINE_BREAK);
   // A trailing line break does not start another line.
   if (bytes.length === size && all.at(-1) === '') all.pop();

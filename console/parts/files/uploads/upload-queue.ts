@@ -3,6 +3,7 @@ import { files, type WorkspaceRef } from '../../../api/files.ts';
 import { type FileToUpload, isSafeInForm, uploadFiles } from '../../../api/upload.ts';
 import { messageOf, sentenceOf } from '../../errors/error-state.tsx';
 import { join } from '../paths.ts';
+import { isReadable } from './readable.ts';
 import type { SelectedFiles } from './selected-files.ts';
 import { type UploadState, type UploadsView, viewOf } from './uploads-view.ts';
 
@@ -258,12 +259,3 @@ async function failedFilesOf(items: readonly QueuedUpload[], error: unknown): Pr
         reasons.set(index, 'The file has changed since it was selected. Select it again.');
   return reasons;
 }
-
-const isReadable = (file: File): Promise<boolean> =>
-  file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    );

@@ -1,20 +1,9 @@
-import { lookup } from 'node:dns/promises';
-import { connect, type Socket } from 'node:net';
-import { networkInterfaces } from 'node:os';
-import { type HostPattern, isPublicAddress } from '../../../../lib/hosts.ts';
-
-/** Resolves names and opens connections to the network of the runner; tests replace it. */
-export interface Dialer {
-  resolve(host: string): Promise<string[]>;
-  dial(address: string, port: number): Socket;
-}
-
-export const internetDialer: Dialer = {
-  async resolve(host) {
-    return (await lookup(host, { all: true })).map(({ address }) => address);
-  },
-  dial: (address, port) => connect({ host: address, port }),
-};
+import type { Socket } from 'node:net';
+import { matchesHost } from '../../../../lib/host-patterns.ts';
+import type { HostPattern } from '../../../../lib/hosts.ts';
+import { resolveChecked } from '../../../../lib/outbound/address-check.ts';
+import type { Dialer } from '../../../../lib/outbound/dialer.ts';
+import { normalizeHost } from './host-name.ts';
 
 /** The host is not allowed (403) or cannot be reached (502). The proxy sends the message to its client. */
 export class EgressError extends Error {
@@ -26,46 +15,39 @@ export class EgressError extends Error {
   }
 }
 
-const DEFAULT_PORTS = [80, 443];
 const CONNECT_TIMEOUT_MS = 10_000;
 
 export interface EgressPolicy {
   /** Connects to the address that was checked; the name is not resolved a second time. Rejects with EgressError. */
   connect(host: string, port: number): Promise<Socket>;
+  /** Rejects with EgressError when the host is not on the list. Its addresses are not checked. */
+  check(host: string, port: number): Promise<void>;
+  /** Returns the addresses of a name; empty when it has none. */
+  addressesOf(host: string): Promise<readonly string[]>;
 }
 
 /** Returns a policy that allows connections to hosts that match a pattern and have public addresses only. */
 export function createEgressPolicy(patterns: readonly HostPattern[], dialer: Dialer): EgressPolicy {
+  async function check(host: string, port: number): Promise<void> {
+    const address = { host: normalizeHost(host), port };
+    if (!patterns.some((pattern) => matchesHost(pattern, address)))
+      throw new EgressError(403, 'The sandbox may not connect to this host.');
+  }
+
   return {
+    check,
+    addressesOf: (host) => dialer.resolve(host).catch(() => []),
     async connect(host, port) {
-      const name = host
-        .toLowerCase()
-        .replace(/^\[|\]$/g, '')
-        .replace(/\.$/, '');
-      if (!patterns.some((pattern) => matches(pattern, name, port)))
-        throw new EgressError(403, 'The sandbox may not connect to this host.');
-      const addresses = await dialer.resolve(name).catch(() => []);
-      const [address] = addresses;
-      if (address === undefined) throw new EgressError(502, 'The host has no address.');
-      const own = ownAddresses();
-      // A name with one forbidden address is refused, even if it also has allowed ones.
-      if (!addresses.every((one) => isPublicAddress(one) && !own.has(one)))
+      await check(host, port);
+      const name = normalizeHost(host);
+      const checked = await resolveChecked(name, dialer);
+      if (checked.problem === 'forbidden')
         throw new EgressError(403, 'The sandbox may not connect to the address of this host.');
+      const [address] = checked.addresses ?? [];
+      if (address === undefined) throw new EgressError(502, 'The host has no address.');
       return await waitUntilConnected(dialer.dial(address, port));
     },
   };
-}
-
-function matches({ host, matchesSubdomains, port }: HostPattern, name: string, requested: number): boolean {
-  if (port === undefined ? !DEFAULT_PORTS.includes(requested) : port !== requested) return false;
-  return matchesSubdomains ? name.endsWith(`.${host}`) : name === host;
-}
-
-/** Returns the addresses of this machine. Public ones are forbidden, too, because the service may listen there. */
-function ownAddresses(): ReadonlySet<string> {
-  return new Set(
-    Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)),
-  );
 }
 
 function waitUntilConnected(socket: Socket): Promise<Socket> {

@@ -1,12 +1,18 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../../lib/clock.ts';
+import type { HostAddress } from '../../../../lib/host-patterns.ts';
 import { EgressError, type EgressPolicy } from './egress-policy.ts';
+import { forwardedHeaders } from './forwarded-headers.ts';
+import { normalizeHost } from './host-name.ts';
+import type { Interceptor } from './interceptor.ts';
 
 interface HttpProxyOptions {
   policy: EgressPolicy;
   clock: Clock;
+  /** Takes over the connections to hosts with credentials. */
+  interceptor?: Interceptor | undefined;
   /** Called for each connection that was refused. */
   onRefusal(host: string, port: number, reason: string): void;
 }
@@ -18,19 +24,6 @@ const CHECK_INTERVAL_MS = 5_000;
 const MAX_CONNECTION_MS = 3_600_000;
 const MAX_CONNECTION_BYTES = 8 * 1024 ** 3;
 const HTTP_PORT = 80;
-
-/** Headers that apply to the connection to the proxy only (RFC 9110, 7.6.1). */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** HTTP proxy of a sandbox with a limited network. It checks each host against an EgressPolicy before it connects. */
 export class HttpProxy {
@@ -60,12 +53,14 @@ export class HttpProxy {
   /** Closes all connections. */
   close(): void {
     this.#server.close();
+    this.#options.interceptor?.close();
     for (const socket of this.#sockets) socket.destroy();
   }
 
   async #tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const [, host = '', port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(incoming.url ?? '') ?? [];
     try {
+      if (await this.#isIntercepted({ host, port: Number(port) }, 'connect', client, head)) return;
       const out = await this.#open(host, Number(port));
       this.#limit(out);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -86,7 +81,9 @@ export class HttpProxy {
       const url = URL.canParse(incoming.url ?? '') ? new URL(incoming.url ?? '') : undefined;
       if (url?.protocol !== 'http:')
         throw new EgressError(403, 'The proxy supports http: URLs and CONNECT only.');
-      const out = await this.#open(url.hostname, Number(url.port || HTTP_PORT));
+      const target = { host: url.hostname, port: Number(url.port || HTTP_PORT) };
+      await this.#isIntercepted(target, 'http');
+      const out = await this.#open(target.host, target.port);
       this.#limit(out);
       const { method } = incoming;
       const path = `${url.pathname}${url.search}`;
@@ -104,6 +101,43 @@ export class HttpProxy {
       const { status, message } = toEgressError(error);
       response.writeHead(status, { 'Content-Type': 'text/plain', Connection: 'close' }).end(`${message}\n`);
     }
+  }
+
+  /** Returns whether the interceptor serves the client. Rejects with EgressError when it must not reach the host so. */
+  async #isIntercepted(
+    { host: name, port }: HostAddress,
+    protocol: 'http' | 'connect',
+    client?: Duplex,
+    head?: Buffer,
+  ): Promise<boolean> {
+    const { interceptor, policy } = this.#options;
+    if (!interceptor) return false;
+    const target = { host: normalizeHost(name), port };
+    const isBound = interceptor.isBound(target);
+    const reason = isBound ? interceptor.refusal(target, protocol) : await this.#addressProblem(target.host);
+    if (reason !== undefined) {
+      this.#options.onRefusal(target.host, port, reason);
+      throw new EgressError(403, reason);
+    }
+    if (!isBound || !client) return false;
+    await policy.check(target.host, port);
+    if (head && head.length > 0) client.unshift(head);
+    await interceptor.accept(client as Socket, target, async () => {
+      const out = await this.#open(target.host, port);
+      this.#limit(out);
+      return out;
+    });
+    return true;
+  }
+
+  /** An address would lead around the interceptor. */
+  async #addressProblem(host: string): Promise<string | undefined> {
+    const names = this.#options.interceptor?.boundNames ?? [];
+    if (!isIP(host) || names.length === 0) return undefined;
+    const addresses = await Promise.all(names.map((name) => this.#options.policy.addressesOf(name)));
+    return addresses.flat().includes(host)
+      ? 'A host with a credential must be addressed by its name.'
+      : undefined;
   }
 
   async #open(host: string, port: number): Promise<Socket> {
@@ -135,19 +169,6 @@ export class HttpProxy {
       this.#sockets.delete(socket);
     });
   }
-}
-
-function forwardedHeaders({ rawHeaders }: IncomingMessage): string[] {
-  const hopByHop = new Set<string>();
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.toLowerCase() === 'connection')
-      for (const name of rawHeaders[at + 1]?.split(',') ?? []) hopByHop.add(name.trim().toLowerCase());
-  return rawHeaders.flatMap((value, at) => {
-    if (at % 2 === 1) return [];
-    const name = value.toLowerCase();
-    if (name === 'host' || HOP_BY_HOP.has(name) || hopByHop.has(name)) return [];
-    return [value, rawHeaders[at + 1] ?? ''];
-  });
 }
 
 const toEgressError = (error: unknown): EgressError =>

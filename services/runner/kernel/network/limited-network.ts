@@ -1,7 +1,9 @@
 import type { Clock } from '../../../../lib/clock.ts';
 import { type HostPattern, readHostPattern } from '../../../../lib/hosts.ts';
-import { createEgressPolicy, type Dialer } from './egress-policy.ts';
+import type { Dialer } from '../../../../lib/outbound/dialer.ts';
+import { createEgressPolicy } from './egress-policy.ts';
 import { HttpProxy } from './http-proxy.ts';
+import type { Interceptor } from './interceptor.ts';
 import { listenInNamespace } from './listen-in-namespace.ts';
 
 interface LimitedNetworkOptions {
@@ -10,6 +12,7 @@ interface LimitedNetworkOptions {
   allowedHosts: readonly string[];
   dialer: Dialer;
   clock: Clock;
+  interceptor?: Interceptor | undefined;
   onRefusal(host: string, port: number, reason: string): void;
 }
 
@@ -18,12 +21,17 @@ interface LimitedNetworkOptions {
  * connection between that namespace and any other network.
  */
 export async function openLimitedNetwork(options: LimitedNetworkOptions): Promise<Disposable> {
-  const { enterArguments, allowedHosts, dialer, clock, onRefusal } = options;
+  const { enterArguments, allowedHosts, dialer, clock, interceptor, onRefusal } = options;
   const patterns = allowedHosts.flatMap((text): HostPattern[] => {
     const pattern = readHostPattern(text);
     return 'problem' in pattern ? [] : [pattern];
   });
-  const proxy = new HttpProxy({ policy: createEgressPolicy(patterns, dialer), clock, onRefusal });
+  const proxy = new HttpProxy({
+    policy: createEgressPolicy(patterns, dialer),
+    clock,
+    interceptor,
+    onRefusal,
+  });
   const server = await listenInNamespace(enterArguments, (client) => proxy.accept(client));
   return {
     [Symbol.dispose]() {

@@ -153,6 +153,8 @@ async function* streamSteps(
       }
       yield { type: 'text-end', id };
     }
+    if (step.kind === 'file' && !full)
+      yield { type: 'file', mediaType: step.mediaType, data: { type: 'data', data: step.bytes } };
     if (step.kind === 'tool' && !full) {
       const toolCallId = `call_${userMessages}_${++called}`;
       const input = JSON.stringify(filled(step.input, fill));

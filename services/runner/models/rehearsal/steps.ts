@@ -4,6 +4,7 @@ import type { JSONValue } from '@ai-sdk/provider';
 export type ScriptStep =
   | { kind: 'text'; text: string; chunkChars: number | undefined; delayMs: number }
   | { kind: 'thinking'; text: string }
+  | { kind: 'file'; mediaType: string; bytes: Buffer }
   | { kind: 'tool'; tool: string; input: JSONValue }
   | { kind: 'error'; error: ScriptError; times: number; retryAfterSeconds: number | undefined }
   | { kind: 'answer_again' }
@@ -25,6 +26,7 @@ const MAX_DELAY_MS = 3_600_000;
  *   {"text": string, "chunk_chars"?: n, "delay_ms"?: n}   streams the text in chunks of n UTF-16 units, each after a
  *                                                         delay
  *   {"thinking": string}
+ *   {"file": {"media_type": string, "data": Base64}}      makes an image or a file
  *   {"tool": string, "input"?: any JSON}                  calls the tool and continues with its result; adjacent tool
  *                                                         steps are called together
  *   {"error": {"kind": overloaded|rate_limited|bad_request|cut_stream}, "times"?: n, "retry_after_seconds"?: n}
@@ -59,6 +61,12 @@ function readStep(value: unknown, at: string): ScriptStep {
     members(value, at, ['tool', 'input']);
     return { kind: 'tool', tool: text(step.tool, `${at}.tool`), input: (step.input ?? {}) as JSONValue };
   }
+  if ('file' in step) {
+    members(value, at, ['file']);
+    const file = members(step.file, `${at}.file`, ['media_type', 'data']);
+    const mediaType = text(file.media_type, `${at}.file.media_type`);
+    return { kind: 'file', mediaType, bytes: Buffer.from(text(file.data, `${at}.file.data`), 'base64') };
+  }
   if ('answer_again' in step) {
     members(value, at, ['answer_again']);
     if (step.answer_again !== true) throw new ScriptProblem(`${at}.answer_again is not true`);
@@ -74,7 +82,7 @@ function readStep(value: unknown, at: string): ScriptStep {
       outputTokens: count(usage.output_tokens, `${at}.usage.output_tokens`),
     };
   }
-  throw new ScriptProblem(`${at} is none of text, tool, thinking, answer_again, error, usage`);
+  throw new ScriptProblem(`${at} is none of text, file, tool, thinking, answer_again, error, usage`);
 }
 
 function readError(step: Members, at: string): ScriptStep {

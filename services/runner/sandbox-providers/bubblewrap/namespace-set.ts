@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, opendirSync, openSync } from 'node:fs';
+import { closeSync, constants, opendirSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../../../lib/clock.ts';
 import { childrenOf, ProcessHandle } from '../../kernel/processes.ts';
 import { SandboxError } from '../../sandbox/sandbox-error.ts';
@@ -16,6 +16,8 @@ interface NamespaceSetOptions {
   sandboxId: string;
   /** The directory with one directory for each workspace copy. */
   workspaces: string;
+  /** The directory with the copies of skills of this runner. */
+  skillDirectory: string;
   /** Starts a program in the mount namespace with the volumes of the copies; empty without volumes. */
   enterVolumes: readonly string[];
   /** Limit for temporary files, the home directory and shared memory together. */
@@ -28,6 +30,9 @@ interface NamespaceSetOptions {
 
 /** Mount points in the namespaces. */
 export const SCRATCH = '/scratch';
+export const SKILL_COPIES = '/skill-copies';
+/** Holds the certificates that commands trust. */
+export const TRUST = `${SCRATCH}/trust`;
 export const workspacesMountPoint = (sandboxId: string): string => `/sandbox/${sandboxId}`;
 
 const NAMESPACES = ['mnt', 'user', 'net', 'pid'] as const;
@@ -48,6 +53,7 @@ export class NamespaceSet implements AsyncDisposable {
   readonly #bwrap: ChildProcess;
   readonly #namespaceHolder: ProcessHandle;
   readonly #handles: NamespaceHandles;
+  readonly #trusted = new Map<string, string>();
 
   private constructor(options: NamespaceSetOptions, bwrap: ChildProcess, namespaceHolder: ProcessHandle) {
     this.#options = options;
@@ -64,7 +70,7 @@ export class NamespaceSet implements AsyncDisposable {
     const { programs, owner, clock } = options;
     const names = SCRATCH_DIRECTORIES.join(' ');
     const chown = owner ? `chown ${owner.uid}:${owner.gid} ${names} && ` : '';
-    const script = `cd ${SCRATCH} && mkdir -m 700 ${names} pipes && ${chown}echo ready && read`;
+    const script = `cd ${SCRATCH} && mkdir -m 700 ${names} pipes && mkdir -m 755 trust && ${chown}echo ready && read`;
     const shell = [programs.bash, '--norc', '-c', script];
     const argv = [...options.enterVolumes, programs.bwrap, ...holderArguments(options), ...shell];
     const [program = '', ...args] = argv;
@@ -106,6 +112,16 @@ export class NamespaceSet implements AsyncDisposable {
       // A command has removed the read permission of the directory.
       return false;
     }
+  }
+
+  /** Writes a file with certificates that commands trust, unless it has this content already. */
+  trust(name: string, certificates: string): void {
+    if (this.#trusted.get(name) === certificates) return;
+    const path = `${this.#scratch}/trust/${name}`;
+    // Running commands read the earlier file or the new one.
+    writeFileSync(`${path}.new`, certificates, { mode: 0o644 });
+    renameSync(`${path}.new`, path);
+    this.#trusted.set(name, certificates);
   }
 
   /** The program and arguments that start a further program in the namespaces, as a user without any privilege. */
@@ -176,6 +192,7 @@ function holderArguments({
   systemMounts,
   sandboxId,
   workspaces,
+  skillDirectory,
   scratchBytes,
   owner,
   hasNetwork,
@@ -190,6 +207,7 @@ function holderArguments({
     // uncovered one is visible.
     ...['--bind', '/proc', '/whole-proc'],
     ...['--perms', '0755', '--dir', '/sandbox', '--bind', workspaces, workspacesMountPoint(sandboxId)],
+    ...['--ro-bind', skillDirectory, SKILL_COPIES],
     ...['--perms', '0755', '--size', String(scratchBytes), '--tmpfs', SCRATCH],
     '--',
   ];

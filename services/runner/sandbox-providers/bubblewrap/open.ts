@@ -6,10 +6,11 @@ import { promisify } from 'node:util';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Ids } from '../../../../lib/ids.ts';
 import type { Log } from '../../../../lib/log.ts';
+import type { Dialer } from '../../../../lib/outbound/dialer.ts';
 import { readHierarchies } from '../../kernel/cgroups/hierarchy.ts';
 import { openParentGroups } from '../../kernel/cgroups/parent-groups.ts';
-import type { Dialer } from '../../kernel/network/egress-policy.ts';
 import { seccompFilter } from '../../kernel/seccomp/filter.ts';
+import type { EgressMetrics } from '../../network/intercept/egress-metrics.ts';
 import type { SandboxProvider } from '../../sandbox/sandbox.ts';
 import { SandboxRoot } from '../sandbox-root.ts';
 import type { SpaceLimits } from '../space/space-limits.ts';
@@ -24,6 +25,8 @@ import { Volumes } from './volumes.ts';
 interface BubblewrapSettings {
   /** A directory that only the service may enter. */
   directory: string;
+  /** The directory with the copies of skills of this runner. */
+  skillDirectory: string;
   /** The first of the user ids for sandboxes, when this process is root. */
   firstUid: number;
   /** Directories of this machine that commands may read, in addition to its system directories. */
@@ -35,6 +38,7 @@ interface BubblewrapSettings {
   log: Log;
   /** Opens the connections of limited networks. */
   dialer: Dialer;
+  egressMetrics: EgressMetrics;
   limits: SpaceLimits;
   monitor: SpaceMonitor;
 }
@@ -69,6 +73,7 @@ export async function openBubblewrap(settings: BubblewrapSettings): Promise<Bubb
   const { volumes, reason: withoutVolumes } = await openVolumes(path, programs, isRoot);
   const provider = createBubblewrapProvider({
     root: new SandboxRoot({ path, clock, limits: settings.limits, monitor: settings.monitor, volumes }),
+    skillDirectory: settings.skillDirectory,
     volumes,
     clock,
     programs,
@@ -80,6 +85,7 @@ export async function openBubblewrap(settings: BubblewrapSettings): Promise<Bubb
     filterPath: writeFilter(directory, seccompFilter(arch, { mayReserveSpace: volumes !== undefined })),
     parentGroups: openParentGroups(readHierarchies(), `ahs-${hashOf(directory)}`),
     dialer,
+    egressMetrics: settings.egressMetrics,
     log,
     uidPool,
   });

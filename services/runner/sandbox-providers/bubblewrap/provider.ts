@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import type { Clock } from '../../../../lib/clock.ts';
 import { refuse } from '../../../../lib/errors.ts';
 import type { Log } from '../../../../lib/log.ts';
+import type { Dialer } from '../../../../lib/outbound/dialer.ts';
 import { ControlGroup, childGroupNames, type ParentGroup } from '../../kernel/cgroups/control-group.ts';
 import { enforcedControllers } from '../../kernel/cgroups/parent-groups.ts';
-import type { Dialer } from '../../kernel/network/egress-policy.ts';
 import { openLimitedNetwork } from '../../kernel/network/limited-network.ts';
 import { PROXY_VARIABLES } from '../../kernel/network/listen-in-namespace.ts';
+import type { EgressMetrics } from '../../network/intercept/egress-metrics.ts';
+import { TlsInterceptor } from '../../network/intercept/interceptor.ts';
+import { systemRoots, trusting } from '../../network/intercept/system-roots.ts';
 import type { Sandbox, SandboxProvider, SandboxSpec } from '../../sandbox/sandbox.ts';
 import { isSandboxError } from '../../sandbox/sandbox-error.ts';
 import type { Ownership } from '../directory/write-file.ts';
@@ -23,6 +26,8 @@ import type { Volumes } from './volumes.ts';
 
 interface BubblewrapProviderOptions {
   root: SandboxRoot;
+  /** The directory with the copies of skills of this runner. */
+  skillDirectory: string;
   clock: Clock;
   programs: Programs;
   systemMounts: SystemMounts;
@@ -31,6 +36,7 @@ interface BubblewrapProviderOptions {
   /** Where control groups can be created; empty when none can. */
   parentGroups: readonly ParentGroup[];
   dialer: Dialer;
+  egressMetrics: EgressMetrics;
   log: Log;
   /** Set when this process is root. Otherwise all sandboxes belong to the user of this process. */
   uidPool: UidPool | undefined;
@@ -39,6 +45,8 @@ interface BubblewrapProviderOptions {
 }
 
 const MIB = 1024 * 1024;
+/** Shared by all sandboxes. */
+const roots = trusting(systemRoots);
 
 /** Creates sandboxes whose commands are programs of this machine, confined by bubblewrap. */
 export function createBubblewrapProvider(options: BubblewrapProviderOptions): SandboxProvider {
@@ -84,7 +92,7 @@ async function openSandbox(
   owner: Ownership | undefined,
   options: BubblewrapProviderOptions,
 ): Promise<Sandbox> {
-  const { parentGroups, clock, programs, systemMounts, uidPool, volumes } = options;
+  const { parentGroups, clock, programs, systemMounts, uidPool, volumes, skillDirectory } = options;
   const { sandboxId } = spec;
   const { requested, effective, rlimits } = resolveLimits(spec.limits, enforcedControllers(parentGroups), {
     limit: directory.limit,
@@ -95,12 +103,14 @@ async function openSandbox(
   const scratchBytes = requested.diskMib * MIB;
   const { workspaces } = directory;
   const enterVolumes = volumes?.enterArguments ?? [];
-  const paths = { systemMounts, workspaces, enterVolumes };
+  const paths = { systemMounts, workspaces, skillDirectory, enterVolumes };
   const setOptions = { ...paths, clock, programs, sandboxId, scratchBytes, owner };
+  const { egressMetrics: metrics, log } = options;
+  const interceptor = hasNetwork ? new TlsInterceptor({ clock, log, metrics, roots }) : undefined;
   const openNamespaces = async (): Promise<OpenNamespaces> => {
     await using opening = new AsyncDisposableStack();
     const namespaces = opening.use(await NamespaceSet.open({ ...setOptions, hasNetwork }));
-    if (hasNetwork) opening.use(await openNetwork(spec, namespaces, options));
+    if (hasNetwork) opening.use(await openNetwork(spec, namespaces, interceptor, options));
     const opened = opening.move();
     return { namespaces, close: () => opened.disposeAsync() };
   };
@@ -115,6 +125,7 @@ async function openSandbox(
     rlimits,
     effectiveLimits: effective,
     networkVariables: hasNetwork ? PROXY_VARIABLES : {},
+    interceptor,
     onEnd() {
       if (owner) uidPool?.release(owner);
     },
@@ -126,6 +137,7 @@ async function openSandbox(
 async function openNetwork(
   { sandboxId, network }: SandboxSpec,
   namespaces: NamespaceSet,
+  interceptor: TlsInterceptor | undefined,
   options: BubblewrapProviderOptions,
 ): Promise<Disposable> {
   const { clock, dialer, log } = options;
@@ -136,6 +148,7 @@ async function openNetwork(
     allowedHosts,
     dialer,
     clock,
+    interceptor,
     onRefusal: (host, port, reason) =>
       log.info({ sandbox_id: sandboxId, host, port, reason }, 'network access of a sandbox refused'),
   });

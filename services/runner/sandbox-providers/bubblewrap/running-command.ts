@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { Clock } from '../../../../lib/clock.ts';
 import { childrenOf, ProcessHandle } from '../../kernel/processes.ts';
 import { SandboxError } from '../../sandbox/sandbox-error.ts';
+import { closeCommandEnds, closeRunnerEnds, openPipes, PIPE_COUNT } from './command-pipes.ts';
 import type { Pipe, PipeSet } from './pipes.ts';
 
 interface RunningCommandOptions {
@@ -18,8 +19,6 @@ interface RunningCommandOptions {
   output(bytes: Uint8Array, stream: 'stdout' | 'stderr'): void;
 }
 
-/** Pipes of one command. The file descriptor after them is the one on which bubblewrap blocks. */
-export const PIPE_COUNT = 6;
 const DRAIN_BYTES = 64 * 1024;
 
 /**
@@ -44,15 +43,14 @@ export class RunningCommand {
 
   constructor({ argv, pipes, clock, filterPath, stdin, output }: RunningCommandOptions) {
     this.#clock = clock;
-    const input = stdin && pipes.toCommand();
-    const script = pipes.toCommand();
-    const [stdout, stderr, ready, info] = [
-      pipes.fromCommand(),
-      pipes.fromCommand(),
-      pipes.fromCommandWithoutSigpipe(),
-      pipes.fromCommandWithoutSigpipe(),
-    ];
-    this.#child = spawnCommand(argv, filterPath, [input, stdout, stderr, script, ready, info]);
+    const opened = openPipes(pipes, stdin !== undefined);
+    const { input, stdout, stderr, script, ready, info } = opened;
+    try {
+      this.#child = spawnCommand(argv, filterPath, [input, stdout, stderr, script, ready, info]);
+    } catch (error) {
+      closeRunnerEnds(Object.values(opened));
+      throw error;
+    }
     const { promise, resolve } = Promise.withResolvers<number | null>();
     this.#exited = promise;
     this.#child.once('exit', (code) => resolve(code));
@@ -64,7 +62,7 @@ export class RunningCommand {
     this.#confined.catch(() => {});
     this.#ready = this.#waitForText(ready, /./);
     this.#script = openWriter(script.runnerEnd);
-    if (input) openWriter(input.runnerEnd).end(stdin);
+    if (input) openWriter(input.runnerEnd).end(stdin ?? '');
     this.#forward(stdout, (bytes) => output(bytes, 'stdout'));
     this.#forward(stderr, (bytes) => {
       if (this.#hasScript) output(bytes, 'stderr');
@@ -182,16 +180,20 @@ function spawnCommand(
   pipes: (Pipe | undefined)[],
 ): ChildProcess {
   const [program, ...args] = argv;
-  const filterFd = openSync(filterPath, 'r');
+  const filterFd: number[] = [];
   try {
+    filterFd.push(openSync(filterPath, 'r'));
     const child = spawn(program, args, {
       cwd: '/',
       env: {},
-      stdio: [...pipes.map((pipe) => pipe?.commandEnd ?? ('ignore' as const)), 'pipe', filterFd],
+      stdio: [...pipes.map((pipe) => pipe?.commandEnd ?? ('ignore' as const)), 'pipe', ...filterFd],
     });
-    child.stdio.at(pipes.length)?.on('error', () => {});
+    // There is no stdio when spawn() has failed because too many files are open, which it reports with an event.
+    const { stdio }: Partial<ChildProcess> = child;
+    stdio?.at(pipes.length)?.on('error', () => {});
     return child;
   } finally {
-    for (const fd of [filterFd, ...pipes.flatMap((pipe) => pipe?.commandEnd ?? [])]) closeSync(fd);
+    for (const fd of filterFd) closeSync(fd);
+    closeCommandEnds(pipes);
   }
 }

@@ -1,6 +1,10 @@
 import type { Clock } from '../../../../lib/clock.ts';
 import { refuse } from '../../../../lib/errors.ts';
 import type { ControlGroup } from '../../kernel/cgroups/control-group.ts';
+import { coreLimitOption } from '../../kernel/core-limit.ts';
+import { BUNDLE_NAME, CERTIFICATE_NAME, egressVariables } from '../../network/intercept/command-variables.ts';
+import type { TlsInterceptor } from '../../network/intercept/interceptor.ts';
+import { systemRootBundle } from '../../network/intercept/system-roots.ts';
 import { OutputLimiter } from '../../sandbox/output-limiter.ts';
 import type { Command, CommandResult, EffectiveLimits, Sandbox, SandboxSpec } from '../../sandbox/sandbox.ts';
 import { isSandboxError } from '../../sandbox/sandbox-error.ts';
@@ -10,10 +14,11 @@ import type { CopyDirectory } from '../copy-directory.ts';
 import type { SandboxDirectory } from '../sandbox-directory.ts';
 import type { SandboxRoot } from '../sandbox-root.ts';
 import { bwrapArguments } from './bwrap-arguments.ts';
+import { PIPE_COUNT } from './command-pipes.ts';
 import type { NamespaceSet } from './namespace-set.ts';
 import type { PipeSet } from './pipes.ts';
 import type { Programs } from './programs.ts';
-import { PIPE_COUNT, RunningCommand } from './running-command.ts';
+import { RunningCommand } from './running-command.ts';
 import { encodeScript, type Rlimits, shellPrelude } from './shell-script.ts';
 import type { SystemMounts } from './system-mounts.ts';
 
@@ -38,6 +43,8 @@ interface BubblewrapSandboxOptions {
   effectiveLimits: EffectiveLimits;
   /** Environment variables of every command that name the proxy of the limited network. */
   networkVariables: Readonly<Record<string, string>>;
+  /** Undefined without a network. */
+  interceptor: TlsInterceptor | undefined;
   /** Called when no process of the sandbox runs any more. */
   onEnd(): void;
 }
@@ -63,13 +70,17 @@ export class BubblewrapSandbox implements Sandbox {
     return (await this.#options.directory.copy(workspaceId)).tree;
   }
 
+  removeWorkspace(workspaceId: string): Promise<void> {
+    return this.#options.directory.removeCopy(workspaceId);
+  }
+
   async run(command: Command): Promise<CommandResult> {
     if (this.#ending.signal.aborted) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox was removed.');
     const { directory } = this.#options;
     const namespaces = this.#open?.namespaces;
     if (!namespaces?.isAlive) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox has ended or is suspended.');
     const copy = await directory.copy(command.workspaceId);
-    const running = this.#runIn(namespaces, command, copy);
+    const running = this.#runWithCredentials(namespaces, command, copy);
     this.#running.add(running);
     try {
       return await running;
@@ -111,6 +122,22 @@ export class BubblewrapSandbox implements Sandbox {
     const open = this.#open;
     this.#open = undefined;
     await open?.close();
+  }
+
+  /** The credentials of the command can be used until its last process has ended. */
+  async #runWithCredentials(
+    namespaces: NamespaceSet,
+    command: Command,
+    copy: CopyDirectory,
+  ): Promise<CommandResult> {
+    const { interceptor } = this.#options;
+    const { egress, ...plain } = command;
+    if (!egress || !interceptor) return await this.#runIn(namespaces, plain, copy);
+    const certificate = await interceptor.certificate();
+    namespaces.trust(CERTIFICATE_NAME, certificate);
+    namespaces.trust(BUNDLE_NAME, `${systemRootBundle()}${certificate}`);
+    using _ = interceptor.enter(egress);
+    return await this.#runIn(namespaces, command, copy);
   }
 
   async #runIn(namespaces: NamespaceSet, command: Command, copy: CopyDirectory): Promise<CommandResult> {
@@ -160,7 +187,9 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   #variablesFor(command: Command): Record<string, string> {
-    return { ...this.#options.networkVariables, ...environmentVariables(this.#options.spec, command) };
+    const variables = environmentVariables(this.#options.spec, command);
+    const credentials = command.egress ? egressVariables(command.egress) : {};
+    return { ...this.#options.networkVariables, ...variables, ...credentials };
   }
 
   /** The kernel ends a process that writes a longer file with SIGXFSZ. */
@@ -179,8 +208,11 @@ export class BubblewrapSandbox implements Sandbox {
     const { systemMounts, programs, clock, filterPath, rlimits, spec, group } = this.#options;
     const { sandboxId } = this;
     const files = `${copy.name}/files`;
+    coreLimit ??= coreLimitOption();
     const hasNoNetwork = spec.network.mode === 'none';
-    const confinement = bwrapArguments({ systemMounts, sandboxId, files, hasNoNetwork });
+    const { skills = [], egress } = command;
+    const hasTrust = egress !== undefined;
+    const confinement = bwrapArguments({ systemMounts, sandboxId, files, skills, hasTrust, hasNoNetwork });
     const shell = [programs.bash, '--norc', '--noprofile', '-c', shellPrelude(rlimits), 'bash'];
     const { enterArguments } = namespaces;
     const [program, ...enter] = group
@@ -191,7 +223,7 @@ export class BubblewrapSandbox implements Sandbox {
         program,
         ...enter,
         programs.prlimit,
-        NO_CORE,
+        coreLimit,
         this.#fileLimit,
         programs.bwrap,
         ...confinement,
@@ -206,11 +238,8 @@ export class BubblewrapSandbox implements Sandbox {
   }
 }
 
-/**
- * The kernel may pass the core dump of a crashed program to a handler that runs as root on the host. It does not when
- * the limit is exactly one byte; a limit of zero has no effect on such handlers.
- */
-const NO_CORE = '--core=1:1';
+/** Read once, because this process does not change its hard limit after its start. */
+let coreLimit: string | undefined;
 /** 128 + SIGKILL, as a shell reports it. */
 const KILLED = 137;
 

@@ -26,21 +26,27 @@ const isLinux = process.platform === 'linux';
 export class OpenDirectory implements Disposable {
   readonly fd: number;
   readonly #prefix: string;
+  readonly #keepsModes: boolean;
 
-  private constructor(fd: number, path: string) {
+  private constructor(fd: number, path: string, keepsModes: boolean) {
     this.fd = fd;
+    this.#keepsModes = keepsModes;
     this.#prefix = isLinux ? `/proc/self/fd/${fd}/` : join(path, '/');
   }
 
-  /** Opens a directory by path. Only the service may be able to change the directories on the path. */
-  static open(path: string): OpenDirectory {
-    return new OpenDirectory(openSync(path, DIRECTORY), path);
+  /**
+   * Opens a directory by path. Only the service may be able to change the directories on the path. `keepsModes` prevents
+   * that the owner's access to directories in it is restored.
+   */
+  static open(path: string, { keepsModes = false } = {}): OpenDirectory {
+    return new OpenDirectory(openSync(path, DIRECTORY), path, keepsModes);
   }
 
   /** Opens a directory in this one. Throws ENOTDIR or ELOOP for other entries: no symbolic link is followed. */
   openChild(name: string | Buffer): OpenDirectory {
     const path = this.pathOf(name);
-    return new OpenDirectory(openRestoringAccess(path, DIRECTORY), String(path));
+    const fd = this.#keepsModes ? openSync(path, DIRECTORY) : openRestoringAccess(path, DIRECTORY);
+    return new OpenDirectory(fd, String(path), this.#keepsModes);
   }
 
   /** Opens the parent directory of a path below this one. Returns it with the last part of the path. */

@@ -22,12 +22,16 @@ export interface Ownership {
   gid: number;
 }
 
+/** The modes of files of a workspace. */
+const WORKSPACE_MODES = { file: 0o644, executable: 0o755 };
+
 /** Creates a file with its content, mode and times. */
 export async function writeFile(
   path: string,
   content: AsyncIterable<Uint8Array>,
   { executable, modifiedAt }: FileAttributes,
   owner: Ownership | undefined,
+  modes = WORKSPACE_MODES,
 ): Promise<void> {
   const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
@@ -38,7 +42,7 @@ export async function writeFile(
       written += chunk.length;
     }
     if (owner) fchownSync(fd, owner.uid, owner.gid);
-    fchmodSync(fd, executable ? 0o755 : 0o644);
+    fchmodSync(fd, executable ? modes.executable : modes.file);
     futimesSync(fd, modifiedAt, modifiedAt);
   } finally {
     closeSync(fd);

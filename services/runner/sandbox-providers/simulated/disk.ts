@@ -46,7 +46,7 @@ function onDisk<T>(
   action: (folder: OpenDirectory, name: string) => T,
 ): T {
   try {
-    using root = OpenDirectory.open(mount.directory);
+    using root = OpenDirectory.open(mount.directory, { keepsModes: mount.use === 'skill' });
     if (inner === '') return action(root, '.');
     const { parent, name } = root.parentOf(inner);
     using _ = parent;

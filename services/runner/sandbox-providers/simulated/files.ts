@@ -8,7 +8,7 @@ type Encoding = Parameters<IFileSystem['readFile']>[1];
 
 /**
  * The file system of a simulated shell. The workspace, temporary files and home directory are directories of this
- * machine. All other files are simulated and read-only.
+ * machine, and so are skills, which are read-only. All other files are simulated and read-only.
  */
 export class SimulatedFiles implements IFileSystem {
   readonly #system: IFileSystem;
@@ -61,7 +61,7 @@ export class SimulatedFiles implements IFileSystem {
     const location = this.#resolve(path);
     if (recursive && (await this.#isDirectory(location))) return;
     if (await this.exists(location.path)) throw new FsError('EEXIST', 'file already exists, mkdir', path);
-    if (location.kind === 'system') throw readOnly('mkdir', path);
+    if (!isWritable(location)) throw readOnly('mkdir', path);
     if (recursive) disk.mkdirParents(location, this.#space);
     else disk.mkdir(location, this.#space);
   }
@@ -85,7 +85,7 @@ export class SimulatedFiles implements IFileSystem {
   async rm(path: string, { recursive = false, force = false }: RmOptions = {}): Promise<void> {
     const location = this.#resolve(path, false);
     if (force && !(await this.#exists(location))) return;
-    if (location.kind === 'system') throw readOnly('rm', path);
+    if (!isWritable(location)) throw readOnly('rm', path);
     if (location.inner === '') throw new FsError('EBUSY', 'resource busy or locked, rm', path);
     const { isDirectory } = disk.stat(location);
     if (isDirectory && recursive)
@@ -114,8 +114,8 @@ export class SimulatedFiles implements IFileSystem {
   async mv(source: string, target: string): Promise<void> {
     const from = this.#resolve(source, false);
     const to = this.#resolve(target, false);
-    if (from.kind === 'system') throw readOnly('mv', source);
-    if (to.kind === 'system') throw readOnly('mv', target);
+    if (!isWritable(from)) throw readOnly('mv', source);
+    if (!isWritable(to)) throw readOnly('mv', target);
     if (from.inner === '' || to.inner === '')
       throw new FsError('EBUSY', 'resource busy or locked, mv', source);
     if (disk.isSameMount(from.mount, to.mount)) return disk.move(from, to);
@@ -174,7 +174,7 @@ export class SimulatedFiles implements IFileSystem {
 
   #writable(path: string, operation: string, followLast = true): disk.DiskPath {
     const location = this.#resolve(path, followLast);
-    if (location.kind === 'system') throw readOnly(operation, path);
+    if (!isWritable(location)) throw readOnly(operation, path);
     return location;
   }
 
@@ -202,15 +202,22 @@ export class SimulatedFiles implements IFileSystem {
     mode: 'replace' | 'append',
   ): Promise<void> {
     const location = this.#resolve(path);
-    if (location.kind === 'system') {
+    if (!isWritable(location)) {
       // Simulated devices, such as /dev/null, discard their input.
-      if (isBelow(location.path, '/dev') && (await this.#system.exists(location.path))) return;
+      if (
+        location.kind === 'system' &&
+        isBelow(location.path, '/dev') &&
+        (await this.#system.exists(location.path))
+      )
+        return;
       throw readOnly('open', path);
     }
     disk.write(location, bytesOf(content, options), mode, this.#space);
   }
 }
 
+const isWritable = (location: ResolvedPath): location is disk.DiskPath =>
+  location.kind === 'disk' && location.mount.use !== 'skill';
 const join = (above: string, name: string): string => (above === '/' ? `/${name}` : `${above}/${name}`);
 const isBelow = (path: string, above: string): boolean => path === above || path.startsWith(`${above}/`);
 const readOnly = (operation: string, path: string) =>

@@ -6,8 +6,8 @@ export interface Mount {
   /** Absolute path in the simulated tree, without a trailing slash. */
   mountPoint: string;
   directory: string;
-  /** Whether its files count towards the limit for temporary files. */
-  isTemporary: boolean;
+  /** Temporary files and those of the workspace have limits of their own. Skills are read-only. */
+  use: 'workspace' | 'temporary' | 'skill';
 }
 
 /** A path after all links were followed: below a mount, or in the simulated system, which is not on disk. */

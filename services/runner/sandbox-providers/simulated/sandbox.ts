@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import type { Clock } from '../../../../lib/clock.ts';
 import { refuse } from '../../../../lib/errors.ts';
 import { OutputLimiter } from '../../sandbox/output-limiter.ts';
 import type { Command, CommandResult, EffectiveLimits, Sandbox, SandboxSpec } from '../../sandbox/sandbox.ts';
-import { environmentVariables, HOME_PATH, WORKSPACE_PATH } from '../../sandbox/variables.ts';
+import { environmentVariables, HOME_PATH, SKILLS_PATH, WORKSPACE_PATH } from '../../sandbox/variables.ts';
 import type { WorkspaceTree } from '../../sandbox/workspace-tree.ts';
 import type { CopyDirectory } from '../copy-directory.ts';
 import type { SandboxDirectory } from '../sandbox-directory.ts';
 import type { SandboxRoot } from '../sandbox-root.ts';
+import { filesOfCopy } from '../skill-directory.ts';
 import { copyLimits } from '../space/space-limits.ts';
 import type { ShellThreadPool } from './thread-pool.ts';
 import type { ShellJob, ShellResult } from './worker.ts';
@@ -14,6 +16,8 @@ import type { ShellJob, ShellResult } from './worker.ts';
 interface SimulatedSandboxOptions {
   spec: SandboxSpec;
   directory: SandboxDirectory;
+  /** The directory with the copies of skills of this runner. */
+  skillDirectory: string;
   root: SandboxRoot;
   threads: ShellThreadPool;
   clock: Clock;
@@ -56,6 +60,10 @@ export class SimulatedSandbox implements Sandbox {
 
   async workspace(workspaceId: string): Promise<WorkspaceTree> {
     return (await this.#options.directory.copy(workspaceId)).tree;
+  }
+
+  removeWorkspace(workspaceId: string): Promise<void> {
+    return this.#options.directory.removeCopy(workspaceId);
   }
 
   async run(command: Command): Promise<CommandResult> {
@@ -108,14 +116,20 @@ export class SimulatedSandbox implements Sandbox {
   }
 
   #jobOf(command: Command, copy: CopyDirectory): ShellJob {
-    const { spec, directory, root } = this.#options;
+    const { spec, directory, skillDirectory, root } = this.#options;
+    const { skills = [] } = command;
     return {
       script: command.script,
       stdin: command.stdin,
       mounts: [
-        { mountPoint: WORKSPACE_PATH, directory: copy.files, isTemporary: false },
-        { mountPoint: '/tmp', directory: directory.tmp, isTemporary: true },
-        { mountPoint: HOME_PATH, directory: directory.home, isTemporary: true },
+        { mountPoint: WORKSPACE_PATH, directory: copy.files, use: 'workspace' },
+        { mountPoint: '/tmp', directory: directory.tmp, use: 'temporary' },
+        { mountPoint: HOME_PATH, directory: directory.home, use: 'temporary' },
+        ...skills.map(({ name, copy: skill }) => ({
+          mountPoint: `${SKILLS_PATH}/${name}`,
+          directory: join(skillDirectory, filesOfCopy(skill)),
+          use: 'skill' as const,
+        })),
       ],
       variables: environmentVariables(spec, command),
       space: {

@@ -38,15 +38,15 @@ export class SpaceQuota {
     if (bytes <= 0) return;
     if (isNearlyFull(mount.directory, bytes))
       throw this.#noSpace(mount, path, 'the disk of the runner was nearly full');
-    if (mount.isTemporary) this.#reserveTemporary(mount, bytes, path);
+    if (mount.use === 'temporary') this.#reserveTemporary(mount, bytes, path);
     else this.#reserveBytes(mount, bytes, path);
   }
 
   /** Accounts for a file, directory or link that will be created. Throws ENOSPC when it does not fit. */
   reserveEntry(mount: Mount, path: string): void {
-    if (mount.isTemporary) return;
+    if (mount.use === 'temporary') return;
     const { entries } = this.#options.workspace;
-    if (this.#used.entries + 1 > entries) this.#used = this.#measure(false);
+    if (this.#used.entries + 1 > entries) this.#used = this.#measure('workspace');
     if (this.#used.entries + 1 > entries)
       throw this.#noSpace(
         mount,
@@ -60,7 +60,7 @@ export class SpaceQuota {
     const { workspace, freeBytes } = this.#options;
     this.#addedBytes += bytes;
     // Measures again at the limit only, because files may have been removed since.
-    if (this.#used.bytes + bytes > workspace.bytes) this.#used = this.#measure(false);
+    if (this.#used.bytes + bytes > workspace.bytes) this.#used = this.#measure('workspace');
     if (this.#used.bytes + bytes > workspace.bytes)
       throw this.#noSpace(
         mount,
@@ -68,7 +68,7 @@ export class SpaceQuota {
         `the copy of the workspace reached its limit of ${shownBytes(workspace.bytes)}`,
       );
     if (this.#addedBytes > freeBytes) {
-      this.#used = this.#measure(false);
+      this.#used = this.#measure('workspace');
       this.#addedBytes = Math.max(0, this.#used.bytes - this.#options.used.bytes) + bytes;
     }
     if (this.#addedBytes > freeBytes)
@@ -79,20 +79,20 @@ export class SpaceQuota {
   #reserveTemporary(mount: Mount, bytes: number, path: string): void {
     const { temporaryBytes } = this.#options;
     if ((this.#temporaryBytes ?? Number.POSITIVE_INFINITY) + bytes > temporaryBytes)
-      this.#temporaryBytes = this.#measure(true).bytes;
+      this.#temporaryBytes = this.#measure('temporary').bytes;
     const used = (this.#temporaryBytes ?? 0) + bytes;
     if (used > temporaryBytes) throw this.#noSpace(mount, path);
     this.#temporaryBytes = used;
   }
 
-  #noSpace({ isTemporary }: Mount, path: string, limit?: string): FsError {
-    if (!isTemporary) this.reachedLimit = limit;
+  #noSpace({ use }: Mount, path: string, limit?: string): FsError {
+    if (use === 'workspace') this.reachedLimit = limit;
     return new FsError('ENOSPC', 'no space left on device, write', path);
   }
 
-  #measure(isTemporary: boolean): CopySpace {
+  #measure(use: Mount['use']): CopySpace {
     const space = { bytes: 0, entries: 0 };
-    for (const mount of this.#mounts) if (mount.isTemporary === isTemporary) measure(mount.directory, space);
+    for (const mount of this.#mounts) if (mount.use === use) measure(mount.directory, space);
     return space;
   }
 }

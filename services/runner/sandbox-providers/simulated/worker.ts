@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { Bash } from 'just-bash';
+import { SKILLS_PATH } from '../../sandbox/variables.ts';
 import { SimulatedFiles } from './files.ts';
 import type { Mount } from './mounts.ts';
 import { rm } from './rm.ts';
@@ -44,6 +45,8 @@ if (port) {
 }
 
 async function run({ fs: system }: Bash, job: ShellJob): Promise<ShellResult> {
+  // The thread may have run a command of another session.
+  await system.rm(SKILLS_PATH, { recursive: true, force: true });
   for (const { mountPoint: at } of job.mounts) await system.mkdir(at, { recursive: true });
   const space = new SpaceQuota(job.mounts, job.space);
   const bash = new Bash({

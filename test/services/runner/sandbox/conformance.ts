@@ -4,12 +4,15 @@ import { PROVIDERS } from '../../../../lib/sandboxes.ts';
 import type { SandboxProvider } from '../../../../services/runner/sandbox/sandbox.ts';
 import type { TreeIndex } from '../../../../services/runner/sandbox/workspace-tree.ts';
 import { ids, runScript, SandboxFixture, sandboxSpec, workspaceIdOf } from './run-script.ts';
+import { defineSkillConformance } from './skill-conformance.ts';
 import { bytes, PLAIN, readText } from './workspace-fixture.ts';
 
 export interface ProviderFixture {
   provider: SandboxProvider;
   /** The path of the provider's SandboxRoot. */
   root: string;
+  /** The directory with the copies of skills. */
+  skills: string;
   /** Opens a provider with the same directory, as a restarted runner does. */
   reopen(): Promise<SandboxProvider>;
   close(): Promise<void>;
@@ -242,6 +245,8 @@ export function describeConformance(name: string, open: () => Promise<ProviderFi
       await next.sweep();
       expect(directories()).toEqual([]);
     });
+
+    defineSkillConformance(() => fixture);
 
     it('reports limits in accordance with the provider table', async () => {
       await using sandboxes = openSandboxes();

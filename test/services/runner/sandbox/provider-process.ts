@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { systemClock } from '../../../../lib/clock.ts';
 import { createLog } from '../../../../lib/log.ts';
 import type { Sandbox, SandboxProvider } from '../../../../services/runner/sandbox/sandbox.ts';
@@ -14,7 +15,7 @@ import type {
   RemoteSandbox,
 } from './remote-provider.ts';
 import { ids } from './run-script.ts';
-import { DEFAULT_LIMITS } from './space-fixture.ts';
+import { DEFAULT_LIMITS, openSkillDirectory } from './space-fixture.ts';
 
 /**
  * Program that serves a bubblewrap provider to a test over IPC. It can run as another user than the test, and the test
@@ -78,7 +79,8 @@ const methods: Record<string, (id: number, ...args: any[]) => Promise<unknown>> 
       clock: systemClock,
       totalBytes,
     });
-    const settings = { directory, firstUid: 1_900_000_000, clock: systemClock };
+    const skillDirectory = openSkillDirectory(join(directory, 'skills')).path;
+    const settings = { directory, skillDirectory, firstUid: 1_900_000_000, clock: systemClock };
     const opened = await openBubblewrap({
       readableDirectories: [],
       hiddenPaths: [],
@@ -86,6 +88,7 @@ const methods: Record<string, (id: number, ...args: any[]) => Promise<unknown>> 
       ids,
       log,
       dialer,
+      egressMetrics: { noteRequest() {} },
       monitor,
       limits: { ...DEFAULT_LIMITS, ...limits },
       ...more,
@@ -107,6 +110,8 @@ const methods: Record<string, (id: number, ...args: any[]) => Promise<unknown>> 
       commands.delete(id);
     }
   },
+  removeWorkspace: async (_, sandboxId: string, workspaceId: string) =>
+    sandboxes.get(sandboxId)?.removeWorkspace(workspaceId),
   suspend: async (_, sandboxId: string) => sandboxes.get(sandboxId)?.suspend(),
   resume: async (_, sandboxId: string) => sandboxes.get(sandboxId)?.resume(),
   destroy: async (_, sandboxId: string) => sandboxes.get(sandboxId)?.destroy(),

@@ -149,6 +149,7 @@ export class RunnerProcess implements AsyncDisposable {
         await this.ask('workspace', sandboxId, workspaceId);
         return this.#tree(`${sandboxId} ${workspaceId}`);
       },
+      removeWorkspace: (workspaceId) => this.ask('removeWorkspace', sandboxId, workspaceId),
       run: async ({ signal, output, ...command }) => {
         const { id, answer } = this.#ask('run', [sandboxId, command, signal.aborted], output);
         const stop = () => this.process.connected && this.process.send({ stop: id });

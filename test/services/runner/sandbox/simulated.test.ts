@@ -6,7 +6,7 @@ import { systemClock } from '../../../../lib/clock.ts';
 import { createSimulatedProvider } from '../../../../services/runner/sandbox-providers/simulated/provider.ts';
 import { describeConformance } from './conformance.ts';
 import { runScript, SandboxFixture, sandboxSpec, workspaceIdOf } from './run-script.ts';
-import { openSandboxRoot } from './space-fixture.ts';
+import { openSandboxRoot, openSkillDirectory } from './space-fixture.ts';
 import { bytes, PLAIN } from './workspace-fixture.ts';
 
 function openSimulated() {
@@ -14,12 +14,14 @@ function openSimulated() {
   const make = () =>
     createSimulatedProvider({
       root: openSandboxRoot(join(base, 'sandboxes'), systemClock),
+      skillDirectory: openSkillDirectory(join(base, 'skills')).path,
       clock: systemClock,
     });
   return {
     base,
     provider: make(),
     root: join(base, 'sandboxes'),
+    skills: join(base, 'skills'),
     reopen: async () => make(),
     close: async () => rmSync(base, { recursive: true, force: true }),
   };

@@ -88,20 +88,6 @@ export function answerOf(
   return { answer, problems };
 }
 
-/** The problems of an answer that the service has refused, by field. Pointers begin with `/output`. */
-export function refusedFields(
-  details: readonly { pointer: string; message: string }[],
-): Readonly<Record<string, string>> {
-  const problems = details.flatMap(({ pointer, message }) => {
-    const [, root, name] = pointer.split('/');
-    if (root !== 'output' || name === undefined) return [];
-    return [[name.replaceAll('~1', '/').replaceAll('~0', '~'), sentence(message)] as const];
-  });
-  return Object.fromEntries(problems);
-}
-
-const sentence = (message: string): string => `The value ${message}.`;
-
 function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { ExpectedRevisions, MetadataFilter, PageInfo, PageRequest } from "../../common/v1/common.ts";
+import { ExpectedRevisions, MetadataFilter, PageInfo, PageRequest, SealedForPeer } from "../../common/v1/common.ts";
 
 export const protobufPackage = "ahs.agents.v1";
 
@@ -34,7 +34,37 @@ export interface AgentRuntime {
     | string
     | undefined;
   /** The settings that conversations and messages may override. Absent: none. */
-  overridable?: OverridableList | undefined;
+  overridable?:
+    | OverridableList
+    | undefined;
+  /** The MCP servers whose tools are offered. Changed with PutExtensions only. Absent: none. */
+  mcpServers?:
+    | McpServerList
+    | undefined;
+  /** The skills that are offered. Changed with PutExtensions only. Absent: none. */
+  skills?: SkillList | undefined;
+}
+
+/** A list that can be absent. */
+export interface SkillList {
+  items: PinnedSkill[];
+}
+
+/** A version of a skill. None of these values changes. */
+export interface PinnedSkill {
+  /** skl_… */
+  id: string;
+  name: string;
+  version: number;
+  description: string;
+  /** wsp_…: the workspace of the service files with the files of the version. */
+  workspaceId: string;
+}
+
+/** A list that can be absent. */
+export interface McpServerList {
+  /** mcp_… */
+  ids: string[];
 }
 
 /** A list that can be absent: model | system | tools | client_tools | model_options | max_steps | budget | output_schema. */
@@ -576,6 +606,7 @@ export interface ListEnvironmentsResponse {
 }
 
 export interface GetEnvironmentRequest {
+  /** Empty: the default environment. */
   environmentId: string;
 }
 
@@ -682,6 +713,612 @@ export interface ListRunnersResponse {
   runners: Runner[];
 }
 
+export interface McpServer {
+  /** mcp_… */
+  mcpServerId: string;
+  /** Unique; the second part of the names of the server's tools. */
+  name: string;
+  url: string;
+  /** streamable_http | sse */
+  transport: string;
+  description: string;
+  /** The server's own title, as reviewed. Empty: none. */
+  title: string;
+  enabled: boolean;
+  /** Where the credential of a call comes from: none | shared | personal | any */
+  authorization: string;
+  /** Limit of silence and of the whole call in seconds. */
+  timeoutSeconds: number;
+  /** Who may add the server to an agent: managers | administrators */
+  availableTo: string;
+  /** The annotations of the server's tools preselect their effect. */
+  trustAnnotations: boolean;
+  /** The server's instructions are part of the system prompt. */
+  offerInstructions: boolean;
+  catalogue:
+    | McpCatalogueState
+    | undefined;
+  /** Grows with each change of the server or its review. */
+  revision: number;
+  /** usr_… */
+  createdBy: string;
+  createdAt: Date | undefined;
+  updatedAt:
+    | Date
+    | undefined;
+  /** Absent: no settings. */
+  oauth: McpOAuth | undefined;
+}
+
+/** An administrator's settings for OAuth connections to a server. */
+export interface McpOAuth {
+  /** The client that an administrator registered at the issuer. Empty: the service identifies or registers itself. */
+  clientId: string;
+  /** The scopes to request. Empty: those that the server names. */
+  scopes: string[];
+  /** Which of the server's authorization servers counts. Empty: the first one. */
+  issuer: string;
+  /** The vaults service keeps the secret of the client. */
+  hasClientSecret: boolean;
+}
+
+export interface McpCatalogueState {
+  /** Lowercase hexadecimal SHA-256 of the canonical JSON. Empty: no review. */
+  reviewedSha256: string;
+  /** usr_… */
+  reviewedBy: string;
+  reviewedAt:
+    | Date
+    | undefined;
+  /** The tools of the reviewed catalogue. */
+  toolCount: number;
+  /** Those of them that are offered. */
+  offeredCount: number;
+  /** Empty: never seen. */
+  seenSha256: string;
+  seenAt:
+    | Date
+    | undefined;
+  /** unreviewed | current | changed | unreachable | unauthorized */
+  state: string;
+}
+
+export interface CreateMcpServerRequest {
+  name: string;
+  url: string;
+  transport: string;
+  description: string;
+  /** Edge default: true. */
+  enabled: boolean;
+  /** Edge default: none. */
+  authorization: string;
+  /** Edge default: 60. */
+  timeoutSeconds: number;
+  /** Edge default: managers. */
+  availableTo: string;
+  trustAnnotations: boolean;
+  offerInstructions: boolean;
+  /** Empty for none. */
+  idempotencyKey: string;
+  /** Absent: no settings. */
+  oauth:
+    | McpOAuth
+    | undefined;
+  /** A JSON object with the member client_secret. Absent: the client has none. */
+  clientSecret: SealedForPeer | undefined;
+}
+
+export interface CreateMcpServerResponse {
+  mcpServer: McpServer | undefined;
+  replayed: boolean;
+}
+
+export interface ListMcpServersRequest {
+  page:
+    | PageRequest
+    | undefined;
+  /** A part of the name, title or description, or an id. Empty: all. */
+  q: string;
+}
+
+export interface ListMcpServersResponse {
+  mcpServers: McpServer[];
+  page: PageInfo | undefined;
+}
+
+export interface GetMcpServerRequest {
+  mcpServerId: string;
+}
+
+export interface GetMcpServerResponse {
+  mcpServer: McpServer | undefined;
+}
+
+export interface UpdateMcpServerRequest {
+  mcpServerId: string;
+  description?: string | undefined;
+  enabled?: boolean | undefined;
+  authorization?: string | undefined;
+  timeoutSeconds?: number | undefined;
+  availableTo?: string | undefined;
+  trustAnnotations?: boolean | undefined;
+  offerInstructions?: boolean | undefined;
+  ifRevisions:
+    | ExpectedRevisions
+    | undefined;
+  /** Replaces the settings; an empty message removes them. Absent: unchanged. */
+  oauth:
+    | McpOAuth
+    | undefined;
+  /** As in CreateMcpServerRequest. Absent: unchanged, unless oauth names another client, which then has none. */
+  clientSecret: SealedForPeer | undefined;
+}
+
+export interface UpdateMcpServerResponse {
+  mcpServer: McpServer | undefined;
+}
+
+export interface DeleteMcpServerRequest {
+  mcpServerId: string;
+  ifRevisions: ExpectedRevisions | undefined;
+}
+
+export interface DeleteMcpServerResponse {
+}
+
+export interface ProbeMcpServerRequest {
+  mcpServerId: string;
+  /** crd_… of a credential for exactly this URL. Empty: without credential. */
+  credentialId: string;
+}
+
+export interface ProbeMcpServerResponse {
+  reachable: boolean;
+  latencyMs: number;
+  /** Empty: not reachable. */
+  protocolVersion: string;
+  /** The server's name, title and version as a JSON object. Empty: not reachable. */
+  serverJson: string;
+  /** Absent: the server did not ask for a credential. */
+  authorization:
+    | McpAuthorizationMetadata
+    | undefined;
+  /** The catalogue as canonical JSON, as in GetCatalogueResponse. Empty: not reachable. */
+  catalogueJson: string;
+  catalogueSha256: string;
+  warnings: McpToolWarning[];
+  diff:
+    | McpCatalogueDiff
+    | undefined;
+  /** Absent: none. */
+  problem:
+    | McpProblem
+    | undefined;
+  /** The prompts of the server as a JSON array, which are not part of the catalogue. Empty: none. */
+  promptsJson: string;
+  /** The number of resources of the server. */
+  resourceCount: number;
+}
+
+export interface McpAuthorizationMetadata {
+  /** The protected resource metadata names an issuer. */
+  issuer: string;
+  scopesSupported: string[];
+  /** document | dynamic | none: how a client can register. */
+  registration: string;
+}
+
+export interface McpToolWarning {
+  /** Empty for the title and the instructions of the server. */
+  tool: string;
+  /** invisible_characters | instructions | other_tool_name | control_characters */
+  kind: string;
+  /** The member of the tool, as a JSON Pointer. */
+  pointer: string;
+}
+
+export interface McpCatalogueDiff {
+  added: string[];
+  removed: string[];
+  changed: McpToolChange[];
+}
+
+export interface McpToolChange {
+  name: string;
+  /** title | description | input_schema | output_schema | annotations */
+  members: string[];
+}
+
+export interface McpProblem {
+  /** address_refused | redirected | unreachable | timed_out | tls_invalid | too_large | unauthorized | invalid_response */
+  code: string;
+  /** Text for people. */
+  message: string;
+}
+
+export interface GetCatalogueRequest {
+  mcpServerId: string;
+  /** reviewed | seen. Edge default: reviewed. */
+  of: string;
+}
+
+export interface GetCatalogueResponse {
+  sha256: string;
+  /**
+   * Canonical JSON (RFC 8785) of title, instructions and tools[{name, title, description, input_schema, output_schema,
+   * annotations}], with the tools in the order of their names.
+   */
+  catalogueJson: string;
+  warnings: McpToolWarning[];
+  /** Of the reviewed catalogue only. */
+  rules: McpToolRule[];
+  offerResources: boolean;
+}
+
+export interface McpToolRule {
+  name: string;
+  offered: boolean;
+  /** allow | ask | deny */
+  permission: string;
+  /** read | idempotent | once. Empty in a request: once, or what the annotations state if the server has trust_annotations. */
+  effect: string;
+}
+
+export interface ReviewCatalogueRequest {
+  mcpServerId: string;
+  /** The seen catalogue. */
+  sha256: string;
+  /** Each tool of the catalogue exactly once. */
+  rules: McpToolRule[];
+  offerResources: boolean;
+  ifRevisions: ExpectedRevisions | undefined;
+}
+
+export interface ReviewCatalogueResponse {
+  mcpServer: McpServer | undefined;
+}
+
+export interface ReportCatalogueRequest {
+  mcpServerId: string;
+  protocolVersion: string;
+  catalogueJson: string;
+}
+
+export interface ReportCatalogueResponse {
+}
+
+export interface LookUpMcpServersRequest {
+  /** At most 100. */
+  mcpServerIds: string[];
+}
+
+export interface LookUpMcpServersResponse {
+  mcpServers: McpServerRuntime[];
+}
+
+/** What a call of a server needs. */
+export interface McpServerRuntime {
+  mcpServerId: string;
+  name: string;
+  url: string;
+  transport: string;
+  authorization: string;
+  timeoutSeconds: number;
+  enabled: boolean;
+  trustAnnotations: boolean;
+  offerInstructions: boolean;
+  /** 0: no review. */
+  review: number;
+  /** The reviewed catalogue. Empty: no review. */
+  catalogueSha256: string;
+  /** Tools whose last seen form differs from the reviewed one. They are not called. */
+  changedTools: string[];
+  rules: McpToolRule[];
+  offerResources: boolean;
+  /** Of the last successful connection. Empty: none. */
+  protocolVersion: string;
+  /** How users authorize this service. Absent: as the server and its authorization server describe it. */
+  oauth: McpOAuth | undefined;
+}
+
+export interface ListConnectableServersRequest {
+}
+
+export interface ListConnectableServersResponse {
+  mcpServers: ConnectableMcpServer[];
+}
+
+export interface ConnectableMcpServer {
+  mcpServerId: string;
+  name: string;
+  url: string;
+  description: string;
+}
+
+export interface GetCatalogueBodyRequest {
+  sha256: string;
+}
+
+export interface GetCatalogueBodyResponse {
+  catalogueJson: string;
+}
+
+export interface GetExtensionsRequest {
+  /** agt_… or ast_… */
+  agentId: string;
+}
+
+export interface GetExtensionsResponse {
+  extensions: Extensions | undefined;
+}
+
+export interface PutExtensionsRequest {
+  /** agt_… or ast_… */
+  agentId: string;
+  /** At most 20. */
+  mcpServerIds: string[];
+  ifRevisions:
+    | ExpectedRevisions
+    | undefined;
+  /** Absent: the skills stay. Set by edges that know skills. */
+  skills?: SkillSelection | undefined;
+}
+
+/** A list that can be absent. */
+export interface SkillSelection {
+  /** skl_… keeps the pinned version of the agent, or pins the newest one. skl_…@3 pins the version 3. At most 50. */
+  ids: string[];
+}
+
+export interface PutExtensionsResponse {
+  extensions: Extensions | undefined;
+}
+
+export interface Extensions {
+  agentId: string;
+  /** 0 for an assistant. */
+  version: number;
+  /** The revision of the agent or assistant. */
+  revision: number;
+  mcpServers: ExtensionMcpServer[];
+  /** The other servers that the caller can add. */
+  availableMcpServers: ExtensionMcpServer[];
+  skills: ExtensionSkill[];
+  /** The other skills that the caller can add. */
+  availableSkills: ExtensionSkill[];
+}
+
+export interface ExtensionSkill {
+  skillId: string;
+  name: string;
+  description: string;
+  /** The pinned version; of an available skill, the newest one. */
+  version: number;
+  /** 0: the skill was deleted. */
+  newestVersion: number;
+  /** ready | disabled | deleted */
+  state: string;
+}
+
+export interface ExtensionMcpServer {
+  mcpServerId: string;
+  name: string;
+  description: string;
+  /** ready | unreviewed | changed | disabled | deleted */
+  state: string;
+  toolCount: number;
+  offeredCount: number;
+  /** Whether models can list and read its resources. */
+  offerResources: boolean;
+}
+
+export interface Skill {
+  /** skl_… */
+  skillId: string;
+  /** Unique; the directory of its files in a sandbox. */
+  name: string;
+  enabled: boolean;
+  /** Grows with each change and each version. */
+  revision: number;
+  /** The newest version. */
+  newest:
+    | SkillVersion
+    | undefined;
+  /** usr_… */
+  createdBy: string;
+  createdAt: Date | undefined;
+  updatedAt: Date | undefined;
+}
+
+/** An immutable version of a skill. */
+export interface SkillVersion {
+  skillId: string;
+  name: string;
+  /** 1, 2, 3 … */
+  version: number;
+  /** Lowercase hexadecimal SHA-256 of the paths, modes and contents. */
+  sha256: string;
+  description: string;
+  /** Empty for none. */
+  license: string;
+  /** Empty for none. */
+  compatibility: string;
+  metadata: { [key: string]: string };
+  /** The tools that the skill names. They grant nothing. Empty for none. */
+  allowedTools: string;
+  bytes: number;
+  fileCount: number;
+  /** Files of the archive that were left out. */
+  warnings: SkillWarning[];
+  /** wsp_… */
+  workspaceId: string;
+  /** usr_… */
+  createdBy: string;
+  createdAt: Date | undefined;
+}
+
+export interface SkillVersion_MetadataEntry {
+  key: string;
+  value: string;
+}
+
+export interface SkillWarning {
+  path: string;
+  message: string;
+}
+
+export interface CreateSkillVersionRequest {
+  kind: { $case: "begin"; value: SkillArchiveBegin } | //
+  /** At most 1 MiB. */
+  { $case: "bytes"; value: Buffer } | undefined;
+}
+
+/** The first message of the stream. */
+export interface SkillArchiveBegin {
+  /** Empty: the archive is a new skill. */
+  skillId: string;
+  /** application/zip | application/x-tar | application/gzip */
+  mediaType: string;
+  /** Empty for none. */
+  idempotencyKey: string;
+}
+
+export interface CreateSkillVersionResponse {
+  skill: Skill | undefined;
+  replayed: boolean;
+  /** False: the archive equals the newest version. */
+  created: boolean;
+}
+
+export interface ListSkillsRequest {
+  page:
+    | PageRequest
+    | undefined;
+  /** A part of the name or description, or an id. Empty: all. */
+  q: string;
+}
+
+export interface ListSkillsResponse {
+  skills: Skill[];
+  page: PageInfo | undefined;
+}
+
+export interface GetSkillRequest {
+  skillId: string;
+}
+
+export interface GetSkillResponse {
+  skill: Skill | undefined;
+}
+
+export interface UpdateSkillRequest {
+  skillId: string;
+  enabled?: boolean | undefined;
+  ifRevisions: ExpectedRevisions | undefined;
+}
+
+export interface UpdateSkillResponse {
+  skill: Skill | undefined;
+}
+
+export interface DeleteSkillRequest {
+  skillId: string;
+  ifRevisions: ExpectedRevisions | undefined;
+}
+
+export interface DeleteSkillResponse {
+}
+
+export interface ListSkillVersionsRequest {
+  skillId: string;
+  page: PageRequest | undefined;
+}
+
+export interface ListSkillVersionsResponse {
+  versions: SkillVersion[];
+  page: PageInfo | undefined;
+}
+
+export interface GetSkillVersionRequest {
+  skillId: string;
+  version: number;
+}
+
+export interface GetSkillVersionResponse {
+  version: SkillVersion | undefined;
+}
+
+export interface ListSkillFilesRequest {
+  skillId: string;
+  version: number;
+  page: PageRequest | undefined;
+}
+
+export interface ListSkillFilesResponse {
+  files: SkillFile[];
+  page: PageInfo | undefined;
+}
+
+export interface SkillFile {
+  path: string;
+  size: number;
+  /** Lowercase hexadecimal. */
+  sha256: string;
+  executable: boolean;
+}
+
+export interface LookUpSkillsRequest {
+  /** At most 100. */
+  skillIds: string[];
+}
+
+export interface LookUpSkillsResponse {
+  skills: SkillState[];
+}
+
+export interface SkillState {
+  skillId: string;
+  enabled: boolean;
+}
+
+export interface GetVersionExtensionsRequest {
+  /** agt_… or ast_… */
+  agentId: string;
+  /** 0 for an assistant. */
+  version: number;
+  /** usr_… of the owner of the session, whose connections it uses. */
+  ownerId: string;
+  /** A deployment created the session. It uses the connections whose owner permits that. */
+  isTriggered: boolean;
+}
+
+export interface GetVersionExtensionsResponse {
+  mcpServers: VersionMcpServer[];
+  skills: ExtensionSkill[];
+  /** The environment variables that the vaults of the agent give to sandboxes, by name. */
+  variables: VersionVariable[];
+}
+
+export interface VersionVariable {
+  name: string;
+  /** The hosts that can get the value if the state is ready, else those of the credential. */
+  hosts: string[];
+  /** ready | conflict | network_not_limited | host_not_allowed | refused | disabled | vault_sealed */
+  state: string;
+  /** For people. Empty: ready. */
+  reason: string;
+}
+
+export interface VersionMcpServer {
+  mcpServerId: string;
+  /** Empty: the server was deleted. */
+  name: string;
+  /** ready | needs_connection | needs_credential | unreviewed | changed | disabled | deleted */
+  state: string;
+  /** none | shared | personal | any. Empty: the server was deleted. */
+  authorization: string;
+}
+
 function createBaseAgentRuntime(): AgentRuntime {
   return {
     model: "",
@@ -693,6 +1330,8 @@ function createBaseAgentRuntime(): AgentRuntime {
     budget: undefined,
     outputSchemaJson: undefined,
     overridable: undefined,
+    mcpServers: undefined,
+    skills: undefined,
   };
 }
 
@@ -724,6 +1363,12 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
     }
     if (message.overridable !== undefined) {
       OverridableList.encode(message.overridable, writer.uint32(74).fork()).join();
+    }
+    if (message.mcpServers !== undefined) {
+      McpServerList.encode(message.mcpServers, writer.uint32(82).fork()).join();
+    }
+    if (message.skills !== undefined) {
+      SkillList.encode(message.skills, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -811,6 +1456,204 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
             }
 
             message.overridable = OverridableList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.mcpServers = McpServerList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.skills = SkillList.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillList(): SkillList {
+  return { items: [] };
+}
+
+export const SkillList: MessageFns<SkillList> = {
+  encode(message: SkillList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.items) {
+      PinnedSkill.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillList {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillList();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.items.push(PinnedSkill.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePinnedSkill(): PinnedSkill {
+  return { id: "", name: "", version: 0, description: "", workspaceId: "" };
+}
+
+export const PinnedSkill: MessageFns<PinnedSkill> = {
+  encode(message: PinnedSkill, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.version !== 0) {
+      writer.uint32(24).int32(message.version);
+    }
+    if (message.description !== "") {
+      writer.uint32(34).string(message.description);
+    }
+    if (message.workspaceId !== "") {
+      writer.uint32(42).string(message.workspaceId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PinnedSkill {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePinnedSkill();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.workspaceId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpServerList(): McpServerList {
+  return { ids: [] };
+}
+
+export const McpServerList: MessageFns<McpServerList> = {
+  encode(message: McpServerList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.ids) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpServerList {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpServerList();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ids.push(reader.string());
             continue;
           }
         }
@@ -6373,6 +7216,5373 @@ export const ListRunnersResponse: MessageFns<ListRunnersResponse> = {
   },
 };
 
+function createBaseMcpServer(): McpServer {
+  return {
+    mcpServerId: "",
+    name: "",
+    url: "",
+    transport: "",
+    description: "",
+    title: "",
+    enabled: false,
+    authorization: "",
+    timeoutSeconds: 0,
+    availableTo: "",
+    trustAnnotations: false,
+    offerInstructions: false,
+    catalogue: undefined,
+    revision: 0,
+    createdBy: "",
+    createdAt: undefined,
+    updatedAt: undefined,
+    oauth: undefined,
+  };
+}
+
+export const McpServer: MessageFns<McpServer> = {
+  encode(message: McpServer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.url !== "") {
+      writer.uint32(26).string(message.url);
+    }
+    if (message.transport !== "") {
+      writer.uint32(34).string(message.transport);
+    }
+    if (message.description !== "") {
+      writer.uint32(42).string(message.description);
+    }
+    if (message.title !== "") {
+      writer.uint32(50).string(message.title);
+    }
+    if (message.enabled !== false) {
+      writer.uint32(56).bool(message.enabled);
+    }
+    if (message.authorization !== "") {
+      writer.uint32(66).string(message.authorization);
+    }
+    if (message.timeoutSeconds !== 0) {
+      writer.uint32(72).int32(message.timeoutSeconds);
+    }
+    if (message.availableTo !== "") {
+      writer.uint32(82).string(message.availableTo);
+    }
+    if (message.trustAnnotations !== false) {
+      writer.uint32(88).bool(message.trustAnnotations);
+    }
+    if (message.offerInstructions !== false) {
+      writer.uint32(96).bool(message.offerInstructions);
+    }
+    if (message.catalogue !== undefined) {
+      McpCatalogueState.encode(message.catalogue, writer.uint32(106).fork()).join();
+    }
+    if (message.revision !== 0) {
+      writer.uint32(112).int64(message.revision);
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(122).string(message.createdBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(130).fork()).join();
+    }
+    if (message.updatedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(138).fork()).join();
+    }
+    if (message.oauth !== undefined) {
+      McpOAuth.encode(message.oauth, writer.uint32(146).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpServer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpServer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.transport = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.authorization = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.timeoutSeconds = reader.int32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.availableTo = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.trustAnnotations = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.offerInstructions = reader.bool();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.catalogue = McpCatalogueState.decode(reader, reader.uint32());
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.oauth = McpOAuth.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpOAuth(): McpOAuth {
+  return { clientId: "", scopes: [], issuer: "", hasClientSecret: false };
+}
+
+export const McpOAuth: MessageFns<McpOAuth> = {
+  encode(message: McpOAuth, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clientId !== "") {
+      writer.uint32(10).string(message.clientId);
+    }
+    for (const v of message.scopes) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.issuer !== "") {
+      writer.uint32(26).string(message.issuer);
+    }
+    if (message.hasClientSecret !== false) {
+      writer.uint32(32).bool(message.hasClientSecret);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpOAuth {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpOAuth();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clientId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scopes.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.issuer = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.hasClientSecret = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpCatalogueState(): McpCatalogueState {
+  return {
+    reviewedSha256: "",
+    reviewedBy: "",
+    reviewedAt: undefined,
+    toolCount: 0,
+    offeredCount: 0,
+    seenSha256: "",
+    seenAt: undefined,
+    state: "",
+  };
+}
+
+export const McpCatalogueState: MessageFns<McpCatalogueState> = {
+  encode(message: McpCatalogueState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reviewedSha256 !== "") {
+      writer.uint32(10).string(message.reviewedSha256);
+    }
+    if (message.reviewedBy !== "") {
+      writer.uint32(18).string(message.reviewedBy);
+    }
+    if (message.reviewedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.reviewedAt), writer.uint32(26).fork()).join();
+    }
+    if (message.toolCount !== 0) {
+      writer.uint32(32).int32(message.toolCount);
+    }
+    if (message.offeredCount !== 0) {
+      writer.uint32(40).int32(message.offeredCount);
+    }
+    if (message.seenSha256 !== "") {
+      writer.uint32(50).string(message.seenSha256);
+    }
+    if (message.seenAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.seenAt), writer.uint32(58).fork()).join();
+    }
+    if (message.state !== "") {
+      writer.uint32(66).string(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpCatalogueState {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpCatalogueState();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reviewedSha256 = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reviewedBy = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reviewedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.toolCount = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.offeredCount = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.seenSha256 = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.seenAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateMcpServerRequest(): CreateMcpServerRequest {
+  return {
+    name: "",
+    url: "",
+    transport: "",
+    description: "",
+    enabled: false,
+    authorization: "",
+    timeoutSeconds: 0,
+    availableTo: "",
+    trustAnnotations: false,
+    offerInstructions: false,
+    idempotencyKey: "",
+    oauth: undefined,
+    clientSecret: undefined,
+  };
+}
+
+export const CreateMcpServerRequest: MessageFns<CreateMcpServerRequest> = {
+  encode(message: CreateMcpServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.url !== "") {
+      writer.uint32(18).string(message.url);
+    }
+    if (message.transport !== "") {
+      writer.uint32(26).string(message.transport);
+    }
+    if (message.description !== "") {
+      writer.uint32(34).string(message.description);
+    }
+    if (message.enabled !== false) {
+      writer.uint32(40).bool(message.enabled);
+    }
+    if (message.authorization !== "") {
+      writer.uint32(50).string(message.authorization);
+    }
+    if (message.timeoutSeconds !== 0) {
+      writer.uint32(56).int32(message.timeoutSeconds);
+    }
+    if (message.availableTo !== "") {
+      writer.uint32(66).string(message.availableTo);
+    }
+    if (message.trustAnnotations !== false) {
+      writer.uint32(72).bool(message.trustAnnotations);
+    }
+    if (message.offerInstructions !== false) {
+      writer.uint32(80).bool(message.offerInstructions);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(90).string(message.idempotencyKey);
+    }
+    if (message.oauth !== undefined) {
+      McpOAuth.encode(message.oauth, writer.uint32(98).fork()).join();
+    }
+    if (message.clientSecret !== undefined) {
+      SealedForPeer.encode(message.clientSecret, writer.uint32(106).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateMcpServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateMcpServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.transport = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.authorization = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.timeoutSeconds = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.availableTo = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.trustAnnotations = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.offerInstructions = reader.bool();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.oauth = McpOAuth.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.clientSecret = SealedForPeer.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateMcpServerResponse(): CreateMcpServerResponse {
+  return { mcpServer: undefined, replayed: false };
+}
+
+export const CreateMcpServerResponse: MessageFns<CreateMcpServerResponse> = {
+  encode(message: CreateMcpServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServer !== undefined) {
+      McpServer.encode(message.mcpServer, writer.uint32(10).fork()).join();
+    }
+    if (message.replayed !== false) {
+      writer.uint32(16).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateMcpServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateMcpServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServer = McpServer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListMcpServersRequest(): ListMcpServersRequest {
+  return { page: undefined, q: "" };
+}
+
+export const ListMcpServersRequest: MessageFns<ListMcpServersRequest> = {
+  encode(message: ListMcpServersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    if (message.q !== "") {
+      writer.uint32(18).string(message.q);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListMcpServersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListMcpServersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.q = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListMcpServersResponse(): ListMcpServersResponse {
+  return { mcpServers: [], page: undefined };
+}
+
+export const ListMcpServersResponse: MessageFns<ListMcpServersResponse> = {
+  encode(message: ListMcpServersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.mcpServers) {
+      McpServer.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListMcpServersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListMcpServersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServers.push(McpServer.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetMcpServerRequest(): GetMcpServerRequest {
+  return { mcpServerId: "" };
+}
+
+export const GetMcpServerRequest: MessageFns<GetMcpServerRequest> = {
+  encode(message: GetMcpServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetMcpServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetMcpServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetMcpServerResponse(): GetMcpServerResponse {
+  return { mcpServer: undefined };
+}
+
+export const GetMcpServerResponse: MessageFns<GetMcpServerResponse> = {
+  encode(message: GetMcpServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServer !== undefined) {
+      McpServer.encode(message.mcpServer, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetMcpServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetMcpServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServer = McpServer.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateMcpServerRequest(): UpdateMcpServerRequest {
+  return {
+    mcpServerId: "",
+    description: undefined,
+    enabled: undefined,
+    authorization: undefined,
+    timeoutSeconds: undefined,
+    availableTo: undefined,
+    trustAnnotations: undefined,
+    offerInstructions: undefined,
+    ifRevisions: undefined,
+    oauth: undefined,
+    clientSecret: undefined,
+  };
+}
+
+export const UpdateMcpServerRequest: MessageFns<UpdateMcpServerRequest> = {
+  encode(message: UpdateMcpServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.description !== undefined) {
+      writer.uint32(18).string(message.description);
+    }
+    if (message.enabled !== undefined) {
+      writer.uint32(24).bool(message.enabled);
+    }
+    if (message.authorization !== undefined) {
+      writer.uint32(34).string(message.authorization);
+    }
+    if (message.timeoutSeconds !== undefined) {
+      writer.uint32(40).int32(message.timeoutSeconds);
+    }
+    if (message.availableTo !== undefined) {
+      writer.uint32(50).string(message.availableTo);
+    }
+    if (message.trustAnnotations !== undefined) {
+      writer.uint32(56).bool(message.trustAnnotations);
+    }
+    if (message.offerInstructions !== undefined) {
+      writer.uint32(64).bool(message.offerInstructions);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(74).fork()).join();
+    }
+    if (message.oauth !== undefined) {
+      McpOAuth.encode(message.oauth, writer.uint32(82).fork()).join();
+    }
+    if (message.clientSecret !== undefined) {
+      SealedForPeer.encode(message.clientSecret, writer.uint32(90).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateMcpServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateMcpServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.authorization = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.timeoutSeconds = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.availableTo = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.trustAnnotations = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.offerInstructions = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.oauth = McpOAuth.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.clientSecret = SealedForPeer.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateMcpServerResponse(): UpdateMcpServerResponse {
+  return { mcpServer: undefined };
+}
+
+export const UpdateMcpServerResponse: MessageFns<UpdateMcpServerResponse> = {
+  encode(message: UpdateMcpServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServer !== undefined) {
+      McpServer.encode(message.mcpServer, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateMcpServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateMcpServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServer = McpServer.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteMcpServerRequest(): DeleteMcpServerRequest {
+  return { mcpServerId: "", ifRevisions: undefined };
+}
+
+export const DeleteMcpServerRequest: MessageFns<DeleteMcpServerRequest> = {
+  encode(message: DeleteMcpServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteMcpServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteMcpServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteMcpServerResponse(): DeleteMcpServerResponse {
+  return {};
+}
+
+export const DeleteMcpServerResponse: MessageFns<DeleteMcpServerResponse> = {
+  encode(_: DeleteMcpServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteMcpServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteMcpServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseProbeMcpServerRequest(): ProbeMcpServerRequest {
+  return { mcpServerId: "", credentialId: "" };
+}
+
+export const ProbeMcpServerRequest: MessageFns<ProbeMcpServerRequest> = {
+  encode(message: ProbeMcpServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.credentialId !== "") {
+      writer.uint32(18).string(message.credentialId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProbeMcpServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProbeMcpServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.credentialId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseProbeMcpServerResponse(): ProbeMcpServerResponse {
+  return {
+    reachable: false,
+    latencyMs: 0,
+    protocolVersion: "",
+    serverJson: "",
+    authorization: undefined,
+    catalogueJson: "",
+    catalogueSha256: "",
+    warnings: [],
+    diff: undefined,
+    problem: undefined,
+    promptsJson: "",
+    resourceCount: 0,
+  };
+}
+
+export const ProbeMcpServerResponse: MessageFns<ProbeMcpServerResponse> = {
+  encode(message: ProbeMcpServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reachable !== false) {
+      writer.uint32(8).bool(message.reachable);
+    }
+    if (message.latencyMs !== 0) {
+      writer.uint32(16).int32(message.latencyMs);
+    }
+    if (message.protocolVersion !== "") {
+      writer.uint32(26).string(message.protocolVersion);
+    }
+    if (message.serverJson !== "") {
+      writer.uint32(34).string(message.serverJson);
+    }
+    if (message.authorization !== undefined) {
+      McpAuthorizationMetadata.encode(message.authorization, writer.uint32(42).fork()).join();
+    }
+    if (message.catalogueJson !== "") {
+      writer.uint32(50).string(message.catalogueJson);
+    }
+    if (message.catalogueSha256 !== "") {
+      writer.uint32(58).string(message.catalogueSha256);
+    }
+    for (const v of message.warnings) {
+      McpToolWarning.encode(v!, writer.uint32(66).fork()).join();
+    }
+    if (message.diff !== undefined) {
+      McpCatalogueDiff.encode(message.diff, writer.uint32(74).fork()).join();
+    }
+    if (message.problem !== undefined) {
+      McpProblem.encode(message.problem, writer.uint32(82).fork()).join();
+    }
+    if (message.promptsJson !== "") {
+      writer.uint32(90).string(message.promptsJson);
+    }
+    if (message.resourceCount !== 0) {
+      writer.uint32(96).int32(message.resourceCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProbeMcpServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProbeMcpServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.reachable = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.latencyMs = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.protocolVersion = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.serverJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.authorization = McpAuthorizationMetadata.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.catalogueJson = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.catalogueSha256 = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.warnings.push(McpToolWarning.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.diff = McpCatalogueDiff.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.problem = McpProblem.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.promptsJson = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.resourceCount = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpAuthorizationMetadata(): McpAuthorizationMetadata {
+  return { issuer: "", scopesSupported: [], registration: "" };
+}
+
+export const McpAuthorizationMetadata: MessageFns<McpAuthorizationMetadata> = {
+  encode(message: McpAuthorizationMetadata, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.issuer !== "") {
+      writer.uint32(10).string(message.issuer);
+    }
+    for (const v of message.scopesSupported) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.registration !== "") {
+      writer.uint32(26).string(message.registration);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpAuthorizationMetadata {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpAuthorizationMetadata();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.issuer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scopesSupported.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.registration = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpToolWarning(): McpToolWarning {
+  return { tool: "", kind: "", pointer: "" };
+}
+
+export const McpToolWarning: MessageFns<McpToolWarning> = {
+  encode(message: McpToolWarning, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tool !== "") {
+      writer.uint32(10).string(message.tool);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.pointer !== "") {
+      writer.uint32(26).string(message.pointer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpToolWarning {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpToolWarning();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tool = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pointer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpCatalogueDiff(): McpCatalogueDiff {
+  return { added: [], removed: [], changed: [] };
+}
+
+export const McpCatalogueDiff: MessageFns<McpCatalogueDiff> = {
+  encode(message: McpCatalogueDiff, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.added) {
+      writer.uint32(10).string(v!);
+    }
+    for (const v of message.removed) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.changed) {
+      McpToolChange.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpCatalogueDiff {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpCatalogueDiff();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.added.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.removed.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.changed.push(McpToolChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpToolChange(): McpToolChange {
+  return { name: "", members: [] };
+}
+
+export const McpToolChange: MessageFns<McpToolChange> = {
+  encode(message: McpToolChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.members) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpToolChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpToolChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.members.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpProblem(): McpProblem {
+  return { code: "", message: "" };
+}
+
+export const McpProblem: MessageFns<McpProblem> = {
+  encode(message: McpProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpProblem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpProblem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetCatalogueRequest(): GetCatalogueRequest {
+  return { mcpServerId: "", of: "" };
+}
+
+export const GetCatalogueRequest: MessageFns<GetCatalogueRequest> = {
+  encode(message: GetCatalogueRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.of !== "") {
+      writer.uint32(18).string(message.of);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetCatalogueRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetCatalogueRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.of = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetCatalogueResponse(): GetCatalogueResponse {
+  return { sha256: "", catalogueJson: "", warnings: [], rules: [], offerResources: false };
+}
+
+export const GetCatalogueResponse: MessageFns<GetCatalogueResponse> = {
+  encode(message: GetCatalogueResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sha256 !== "") {
+      writer.uint32(10).string(message.sha256);
+    }
+    if (message.catalogueJson !== "") {
+      writer.uint32(18).string(message.catalogueJson);
+    }
+    for (const v of message.warnings) {
+      McpToolWarning.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.rules) {
+      McpToolRule.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.offerResources !== false) {
+      writer.uint32(40).bool(message.offerResources);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetCatalogueResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetCatalogueResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.catalogueJson = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.warnings.push(McpToolWarning.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.rules.push(McpToolRule.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.offerResources = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpToolRule(): McpToolRule {
+  return { name: "", offered: false, permission: "", effect: "" };
+}
+
+export const McpToolRule: MessageFns<McpToolRule> = {
+  encode(message: McpToolRule, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.offered !== false) {
+      writer.uint32(16).bool(message.offered);
+    }
+    if (message.permission !== "") {
+      writer.uint32(26).string(message.permission);
+    }
+    if (message.effect !== "") {
+      writer.uint32(34).string(message.effect);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpToolRule {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpToolRule();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.offered = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.permission = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.effect = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReviewCatalogueRequest(): ReviewCatalogueRequest {
+  return { mcpServerId: "", sha256: "", rules: [], offerResources: false, ifRevisions: undefined };
+}
+
+export const ReviewCatalogueRequest: MessageFns<ReviewCatalogueRequest> = {
+  encode(message: ReviewCatalogueRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(18).string(message.sha256);
+    }
+    for (const v of message.rules) {
+      McpToolRule.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.offerResources !== false) {
+      writer.uint32(32).bool(message.offerResources);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReviewCatalogueRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReviewCatalogueRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.rules.push(McpToolRule.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.offerResources = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReviewCatalogueResponse(): ReviewCatalogueResponse {
+  return { mcpServer: undefined };
+}
+
+export const ReviewCatalogueResponse: MessageFns<ReviewCatalogueResponse> = {
+  encode(message: ReviewCatalogueResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServer !== undefined) {
+      McpServer.encode(message.mcpServer, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReviewCatalogueResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReviewCatalogueResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServer = McpServer.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportCatalogueRequest(): ReportCatalogueRequest {
+  return { mcpServerId: "", protocolVersion: "", catalogueJson: "" };
+}
+
+export const ReportCatalogueRequest: MessageFns<ReportCatalogueRequest> = {
+  encode(message: ReportCatalogueRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.protocolVersion !== "") {
+      writer.uint32(18).string(message.protocolVersion);
+    }
+    if (message.catalogueJson !== "") {
+      writer.uint32(26).string(message.catalogueJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportCatalogueRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportCatalogueRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.protocolVersion = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.catalogueJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportCatalogueResponse(): ReportCatalogueResponse {
+  return {};
+}
+
+export const ReportCatalogueResponse: MessageFns<ReportCatalogueResponse> = {
+  encode(_: ReportCatalogueResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportCatalogueResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportCatalogueResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLookUpMcpServersRequest(): LookUpMcpServersRequest {
+  return { mcpServerIds: [] };
+}
+
+export const LookUpMcpServersRequest: MessageFns<LookUpMcpServersRequest> = {
+  encode(message: LookUpMcpServersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.mcpServerIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LookUpMcpServersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLookUpMcpServersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLookUpMcpServersResponse(): LookUpMcpServersResponse {
+  return { mcpServers: [] };
+}
+
+export const LookUpMcpServersResponse: MessageFns<LookUpMcpServersResponse> = {
+  encode(message: LookUpMcpServersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.mcpServers) {
+      McpServerRuntime.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LookUpMcpServersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLookUpMcpServersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServers.push(McpServerRuntime.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMcpServerRuntime(): McpServerRuntime {
+  return {
+    mcpServerId: "",
+    name: "",
+    url: "",
+    transport: "",
+    authorization: "",
+    timeoutSeconds: 0,
+    enabled: false,
+    trustAnnotations: false,
+    offerInstructions: false,
+    review: 0,
+    catalogueSha256: "",
+    changedTools: [],
+    rules: [],
+    offerResources: false,
+    protocolVersion: "",
+    oauth: undefined,
+  };
+}
+
+export const McpServerRuntime: MessageFns<McpServerRuntime> = {
+  encode(message: McpServerRuntime, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.url !== "") {
+      writer.uint32(26).string(message.url);
+    }
+    if (message.transport !== "") {
+      writer.uint32(34).string(message.transport);
+    }
+    if (message.authorization !== "") {
+      writer.uint32(42).string(message.authorization);
+    }
+    if (message.timeoutSeconds !== 0) {
+      writer.uint32(48).int32(message.timeoutSeconds);
+    }
+    if (message.enabled !== false) {
+      writer.uint32(56).bool(message.enabled);
+    }
+    if (message.trustAnnotations !== false) {
+      writer.uint32(64).bool(message.trustAnnotations);
+    }
+    if (message.offerInstructions !== false) {
+      writer.uint32(72).bool(message.offerInstructions);
+    }
+    if (message.review !== 0) {
+      writer.uint32(80).int32(message.review);
+    }
+    if (message.catalogueSha256 !== "") {
+      writer.uint32(90).string(message.catalogueSha256);
+    }
+    for (const v of message.changedTools) {
+      writer.uint32(98).string(v!);
+    }
+    for (const v of message.rules) {
+      McpToolRule.encode(v!, writer.uint32(106).fork()).join();
+    }
+    if (message.offerResources !== false) {
+      writer.uint32(112).bool(message.offerResources);
+    }
+    if (message.protocolVersion !== "") {
+      writer.uint32(122).string(message.protocolVersion);
+    }
+    if (message.oauth !== undefined) {
+      McpOAuth.encode(message.oauth, writer.uint32(130).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): McpServerRuntime {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMcpServerRuntime();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.transport = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.authorization = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.timeoutSeconds = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.trustAnnotations = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.offerInstructions = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.review = reader.int32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.catalogueSha256 = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.changedTools.push(reader.string());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.rules.push(McpToolRule.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.offerResources = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.protocolVersion = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.oauth = McpOAuth.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListConnectableServersRequest(): ListConnectableServersRequest {
+  return {};
+}
+
+export const ListConnectableServersRequest: MessageFns<ListConnectableServersRequest> = {
+  encode(_: ListConnectableServersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListConnectableServersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListConnectableServersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListConnectableServersResponse(): ListConnectableServersResponse {
+  return { mcpServers: [] };
+}
+
+export const ListConnectableServersResponse: MessageFns<ListConnectableServersResponse> = {
+  encode(message: ListConnectableServersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.mcpServers) {
+      ConnectableMcpServer.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListConnectableServersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListConnectableServersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServers.push(ConnectableMcpServer.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseConnectableMcpServer(): ConnectableMcpServer {
+  return { mcpServerId: "", name: "", url: "", description: "" };
+}
+
+export const ConnectableMcpServer: MessageFns<ConnectableMcpServer> = {
+  encode(message: ConnectableMcpServer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.url !== "") {
+      writer.uint32(26).string(message.url);
+    }
+    if (message.description !== "") {
+      writer.uint32(34).string(message.description);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConnectableMcpServer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConnectableMcpServer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetCatalogueBodyRequest(): GetCatalogueBodyRequest {
+  return { sha256: "" };
+}
+
+export const GetCatalogueBodyRequest: MessageFns<GetCatalogueBodyRequest> = {
+  encode(message: GetCatalogueBodyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sha256 !== "") {
+      writer.uint32(10).string(message.sha256);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetCatalogueBodyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetCatalogueBodyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetCatalogueBodyResponse(): GetCatalogueBodyResponse {
+  return { catalogueJson: "" };
+}
+
+export const GetCatalogueBodyResponse: MessageFns<GetCatalogueBodyResponse> = {
+  encode(message: GetCatalogueBodyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.catalogueJson !== "") {
+      writer.uint32(10).string(message.catalogueJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetCatalogueBodyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetCatalogueBodyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.catalogueJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetExtensionsRequest(): GetExtensionsRequest {
+  return { agentId: "" };
+}
+
+export const GetExtensionsRequest: MessageFns<GetExtensionsRequest> = {
+  encode(message: GetExtensionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetExtensionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetExtensionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetExtensionsResponse(): GetExtensionsResponse {
+  return { extensions: undefined };
+}
+
+export const GetExtensionsResponse: MessageFns<GetExtensionsResponse> = {
+  encode(message: GetExtensionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.extensions !== undefined) {
+      Extensions.encode(message.extensions, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetExtensionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetExtensionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.extensions = Extensions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePutExtensionsRequest(): PutExtensionsRequest {
+  return { agentId: "", mcpServerIds: [], ifRevisions: undefined, skills: undefined };
+}
+
+export const PutExtensionsRequest: MessageFns<PutExtensionsRequest> = {
+  encode(message: PutExtensionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    for (const v of message.mcpServerIds) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(26).fork()).join();
+    }
+    if (message.skills !== undefined) {
+      SkillSelection.encode(message.skills, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutExtensionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutExtensionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mcpServerIds.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.skills = SkillSelection.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillSelection(): SkillSelection {
+  return { ids: [] };
+}
+
+export const SkillSelection: MessageFns<SkillSelection> = {
+  encode(message: SkillSelection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.ids) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillSelection {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillSelection();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ids.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePutExtensionsResponse(): PutExtensionsResponse {
+  return { extensions: undefined };
+}
+
+export const PutExtensionsResponse: MessageFns<PutExtensionsResponse> = {
+  encode(message: PutExtensionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.extensions !== undefined) {
+      Extensions.encode(message.extensions, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutExtensionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutExtensionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.extensions = Extensions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExtensions(): Extensions {
+  return {
+    agentId: "",
+    version: 0,
+    revision: 0,
+    mcpServers: [],
+    availableMcpServers: [],
+    skills: [],
+    availableSkills: [],
+  };
+}
+
+export const Extensions: MessageFns<Extensions> = {
+  encode(message: Extensions, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(24).int64(message.revision);
+    }
+    for (const v of message.mcpServers) {
+      ExtensionMcpServer.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.availableMcpServers) {
+      ExtensionMcpServer.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.skills) {
+      ExtensionSkill.encode(v!, writer.uint32(50).fork()).join();
+    }
+    for (const v of message.availableSkills) {
+      ExtensionSkill.encode(v!, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Extensions {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExtensions();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.mcpServers.push(ExtensionMcpServer.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.availableMcpServers.push(ExtensionMcpServer.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.skills.push(ExtensionSkill.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.availableSkills.push(ExtensionSkill.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExtensionSkill(): ExtensionSkill {
+  return { skillId: "", name: "", description: "", version: 0, newestVersion: 0, state: "" };
+}
+
+export const ExtensionSkill: MessageFns<ExtensionSkill> = {
+  encode(message: ExtensionSkill, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.version !== 0) {
+      writer.uint32(32).int32(message.version);
+    }
+    if (message.newestVersion !== 0) {
+      writer.uint32(40).int32(message.newestVersion);
+    }
+    if (message.state !== "") {
+      writer.uint32(50).string(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExtensionSkill {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExtensionSkill();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.newestVersion = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExtensionMcpServer(): ExtensionMcpServer {
+  return {
+    mcpServerId: "",
+    name: "",
+    description: "",
+    state: "",
+    toolCount: 0,
+    offeredCount: 0,
+    offerResources: false,
+  };
+}
+
+export const ExtensionMcpServer: MessageFns<ExtensionMcpServer> = {
+  encode(message: ExtensionMcpServer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.state !== "") {
+      writer.uint32(34).string(message.state);
+    }
+    if (message.toolCount !== 0) {
+      writer.uint32(40).int32(message.toolCount);
+    }
+    if (message.offeredCount !== 0) {
+      writer.uint32(48).int32(message.offeredCount);
+    }
+    if (message.offerResources !== false) {
+      writer.uint32(56).bool(message.offerResources);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExtensionMcpServer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExtensionMcpServer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.toolCount = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.offeredCount = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.offerResources = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkill(): Skill {
+  return {
+    skillId: "",
+    name: "",
+    enabled: false,
+    revision: 0,
+    newest: undefined,
+    createdBy: "",
+    createdAt: undefined,
+    updatedAt: undefined,
+  };
+}
+
+export const Skill: MessageFns<Skill> = {
+  encode(message: Skill, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.enabled !== false) {
+      writer.uint32(24).bool(message.enabled);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(32).int64(message.revision);
+    }
+    if (message.newest !== undefined) {
+      SkillVersion.encode(message.newest, writer.uint32(42).fork()).join();
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(50).string(message.createdBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(58).fork()).join();
+    }
+    if (message.updatedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(66).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Skill {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkill();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.newest = SkillVersion.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillVersion(): SkillVersion {
+  return {
+    skillId: "",
+    name: "",
+    version: 0,
+    sha256: "",
+    description: "",
+    license: "",
+    compatibility: "",
+    metadata: {},
+    allowedTools: "",
+    bytes: 0,
+    fileCount: 0,
+    warnings: [],
+    workspaceId: "",
+    createdBy: "",
+    createdAt: undefined,
+  };
+}
+
+export const SkillVersion: MessageFns<SkillVersion> = {
+  encode(message: SkillVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.version !== 0) {
+      writer.uint32(24).int32(message.version);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(34).string(message.sha256);
+    }
+    if (message.description !== "") {
+      writer.uint32(42).string(message.description);
+    }
+    if (message.license !== "") {
+      writer.uint32(50).string(message.license);
+    }
+    if (message.compatibility !== "") {
+      writer.uint32(58).string(message.compatibility);
+    }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      SkillVersion_MetadataEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
+    });
+    if (message.allowedTools !== "") {
+      writer.uint32(74).string(message.allowedTools);
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(80).int64(message.bytes);
+    }
+    if (message.fileCount !== 0) {
+      writer.uint32(88).int32(message.fileCount);
+    }
+    for (const v of message.warnings) {
+      SkillWarning.encode(v!, writer.uint32(98).fork()).join();
+    }
+    if (message.workspaceId !== "") {
+      writer.uint32(106).string(message.workspaceId);
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(114).string(message.createdBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(122).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillVersion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillVersion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.license = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.compatibility = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            const entry8 = SkillVersion_MetadataEntry.decode(reader, reader.uint32());
+            if (entry8.value !== undefined) {
+              message.metadata[entry8.key] = entry8.value;
+            }
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.allowedTools = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.bytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.fileCount = reader.int32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.warnings.push(SkillWarning.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.workspaceId = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillVersion_MetadataEntry(): SkillVersion_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const SkillVersion_MetadataEntry: MessageFns<SkillVersion_MetadataEntry> = {
+  encode(message: SkillVersion_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillVersion_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillVersion_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillWarning(): SkillWarning {
+  return { path: "", message: "" };
+}
+
+export const SkillWarning: MessageFns<SkillWarning> = {
+  encode(message: SkillWarning, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillWarning {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillWarning();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateSkillVersionRequest(): CreateSkillVersionRequest {
+  return { kind: undefined };
+}
+
+export const CreateSkillVersionRequest: MessageFns<CreateSkillVersionRequest> = {
+  encode(message: CreateSkillVersionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.kind?.$case) {
+      case "begin":
+        SkillArchiveBegin.encode(message.kind.value, writer.uint32(10).fork()).join();
+        break;
+      case "bytes":
+        writer.uint32(18).bytes(message.kind.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateSkillVersionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateSkillVersionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = { $case: "begin", value: SkillArchiveBegin.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = { $case: "bytes", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillArchiveBegin(): SkillArchiveBegin {
+  return { skillId: "", mediaType: "", idempotencyKey: "" };
+}
+
+export const SkillArchiveBegin: MessageFns<SkillArchiveBegin> = {
+  encode(message: SkillArchiveBegin, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.mediaType !== "") {
+      writer.uint32(18).string(message.mediaType);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(26).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillArchiveBegin {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillArchiveBegin();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mediaType = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateSkillVersionResponse(): CreateSkillVersionResponse {
+  return { skill: undefined, replayed: false, created: false };
+}
+
+export const CreateSkillVersionResponse: MessageFns<CreateSkillVersionResponse> = {
+  encode(message: CreateSkillVersionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skill !== undefined) {
+      Skill.encode(message.skill, writer.uint32(10).fork()).join();
+    }
+    if (message.replayed !== false) {
+      writer.uint32(16).bool(message.replayed);
+    }
+    if (message.created !== false) {
+      writer.uint32(24).bool(message.created);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateSkillVersionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateSkillVersionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skill = Skill.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.created = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSkillsRequest(): ListSkillsRequest {
+  return { page: undefined, q: "" };
+}
+
+export const ListSkillsRequest: MessageFns<ListSkillsRequest> = {
+  encode(message: ListSkillsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    if (message.q !== "") {
+      writer.uint32(18).string(message.q);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSkillsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSkillsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.q = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSkillsResponse(): ListSkillsResponse {
+  return { skills: [], page: undefined };
+}
+
+export const ListSkillsResponse: MessageFns<ListSkillsResponse> = {
+  encode(message: ListSkillsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.skills) {
+      Skill.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSkillsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSkillsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skills.push(Skill.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSkillRequest(): GetSkillRequest {
+  return { skillId: "" };
+}
+
+export const GetSkillRequest: MessageFns<GetSkillRequest> = {
+  encode(message: GetSkillRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSkillRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSkillRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSkillResponse(): GetSkillResponse {
+  return { skill: undefined };
+}
+
+export const GetSkillResponse: MessageFns<GetSkillResponse> = {
+  encode(message: GetSkillResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skill !== undefined) {
+      Skill.encode(message.skill, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSkillResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSkillResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skill = Skill.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateSkillRequest(): UpdateSkillRequest {
+  return { skillId: "", enabled: undefined, ifRevisions: undefined };
+}
+
+export const UpdateSkillRequest: MessageFns<UpdateSkillRequest> = {
+  encode(message: UpdateSkillRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.enabled !== undefined) {
+      writer.uint32(16).bool(message.enabled);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateSkillRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateSkillRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateSkillResponse(): UpdateSkillResponse {
+  return { skill: undefined };
+}
+
+export const UpdateSkillResponse: MessageFns<UpdateSkillResponse> = {
+  encode(message: UpdateSkillResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skill !== undefined) {
+      Skill.encode(message.skill, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateSkillResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateSkillResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skill = Skill.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteSkillRequest(): DeleteSkillRequest {
+  return { skillId: "", ifRevisions: undefined };
+}
+
+export const DeleteSkillRequest: MessageFns<DeleteSkillRequest> = {
+  encode(message: DeleteSkillRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSkillRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSkillRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteSkillResponse(): DeleteSkillResponse {
+  return {};
+}
+
+export const DeleteSkillResponse: MessageFns<DeleteSkillResponse> = {
+  encode(_: DeleteSkillResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSkillResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSkillResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSkillVersionsRequest(): ListSkillVersionsRequest {
+  return { skillId: "", page: undefined };
+}
+
+export const ListSkillVersionsRequest: MessageFns<ListSkillVersionsRequest> = {
+  encode(message: ListSkillVersionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSkillVersionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSkillVersionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSkillVersionsResponse(): ListSkillVersionsResponse {
+  return { versions: [], page: undefined };
+}
+
+export const ListSkillVersionsResponse: MessageFns<ListSkillVersionsResponse> = {
+  encode(message: ListSkillVersionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.versions) {
+      SkillVersion.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSkillVersionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSkillVersionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.versions.push(SkillVersion.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSkillVersionRequest(): GetSkillVersionRequest {
+  return { skillId: "", version: 0 };
+}
+
+export const GetSkillVersionRequest: MessageFns<GetSkillVersionRequest> = {
+  encode(message: GetSkillVersionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSkillVersionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSkillVersionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSkillVersionResponse(): GetSkillVersionResponse {
+  return { version: undefined };
+}
+
+export const GetSkillVersionResponse: MessageFns<GetSkillVersionResponse> = {
+  encode(message: GetSkillVersionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== undefined) {
+      SkillVersion.encode(message.version, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSkillVersionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSkillVersionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.version = SkillVersion.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSkillFilesRequest(): ListSkillFilesRequest {
+  return { skillId: "", version: 0, page: undefined };
+}
+
+export const ListSkillFilesRequest: MessageFns<ListSkillFilesRequest> = {
+  encode(message: ListSkillFilesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSkillFilesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSkillFilesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSkillFilesResponse(): ListSkillFilesResponse {
+  return { files: [], page: undefined };
+}
+
+export const ListSkillFilesResponse: MessageFns<ListSkillFilesResponse> = {
+  encode(message: ListSkillFilesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.files) {
+      SkillFile.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSkillFilesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSkillFilesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.files.push(SkillFile.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillFile(): SkillFile {
+  return { path: "", size: 0, sha256: "", executable: false };
+}
+
+export const SkillFile: MessageFns<SkillFile> = {
+  encode(message: SkillFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.size !== 0) {
+      writer.uint32(16).int64(message.size);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(26).string(message.sha256);
+    }
+    if (message.executable !== false) {
+      writer.uint32(32).bool(message.executable);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.size = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.executable = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLookUpSkillsRequest(): LookUpSkillsRequest {
+  return { skillIds: [] };
+}
+
+export const LookUpSkillsRequest: MessageFns<LookUpSkillsRequest> = {
+  encode(message: LookUpSkillsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.skillIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LookUpSkillsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLookUpSkillsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLookUpSkillsResponse(): LookUpSkillsResponse {
+  return { skills: [] };
+}
+
+export const LookUpSkillsResponse: MessageFns<LookUpSkillsResponse> = {
+  encode(message: LookUpSkillsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.skills) {
+      SkillState.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LookUpSkillsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLookUpSkillsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skills.push(SkillState.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillState(): SkillState {
+  return { skillId: "", enabled: false };
+}
+
+export const SkillState: MessageFns<SkillState> = {
+  encode(message: SkillState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.enabled !== false) {
+      writer.uint32(16).bool(message.enabled);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillState {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillState();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetVersionExtensionsRequest(): GetVersionExtensionsRequest {
+  return { agentId: "", version: 0, ownerId: "", isTriggered: false };
+}
+
+export const GetVersionExtensionsRequest: MessageFns<GetVersionExtensionsRequest> = {
+  encode(message: GetVersionExtensionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    if (message.ownerId !== "") {
+      writer.uint32(26).string(message.ownerId);
+    }
+    if (message.isTriggered !== false) {
+      writer.uint32(32).bool(message.isTriggered);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetVersionExtensionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetVersionExtensionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ownerId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.isTriggered = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetVersionExtensionsResponse(): GetVersionExtensionsResponse {
+  return { mcpServers: [], skills: [], variables: [] };
+}
+
+export const GetVersionExtensionsResponse: MessageFns<GetVersionExtensionsResponse> = {
+  encode(message: GetVersionExtensionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.mcpServers) {
+      VersionMcpServer.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.skills) {
+      ExtensionSkill.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.variables) {
+      VersionVariable.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetVersionExtensionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetVersionExtensionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServers.push(VersionMcpServer.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.skills.push(ExtensionSkill.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.variables.push(VersionVariable.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVersionVariable(): VersionVariable {
+  return { name: "", hosts: [], state: "", reason: "" };
+}
+
+export const VersionVariable: MessageFns<VersionVariable> = {
+  encode(message: VersionVariable, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.hosts) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VersionVariable {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVersionVariable();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.hosts.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVersionMcpServer(): VersionMcpServer {
+  return { mcpServerId: "", name: "", state: "", authorization: "" };
+}
+
+export const VersionMcpServer: MessageFns<VersionMcpServer> = {
+  encode(message: VersionMcpServer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
+    }
+    if (message.authorization !== "") {
+      writer.uint32(34).string(message.authorization);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VersionMcpServer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVersionMcpServer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.authorization = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Agents and their immutable versions, assistants, and the environments that both run in. */
 export type AgentsServiceDefinition = typeof AgentsServiceDefinition;
 export const AgentsServiceDefinition = {
@@ -6632,6 +12842,234 @@ export const AgentsServiceDefinition = {
       requestType: ListRunnersRequest as typeof ListRunnersRequest,
       requestStream: false,
       responseType: ListRunnersResponse as typeof ListRunnersResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** MCP servers, for administrators. Refused with NAME_TAKEN. */
+    createMcpServer: {
+      name: "CreateMcpServer",
+      requestType: CreateMcpServerRequest as typeof CreateMcpServerRequest,
+      requestStream: false,
+      responseType: CreateMcpServerResponse as typeof CreateMcpServerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listMcpServers: {
+      name: "ListMcpServers",
+      requestType: ListMcpServersRequest as typeof ListMcpServersRequest,
+      requestStream: false,
+      responseType: ListMcpServersResponse as typeof ListMcpServersResponse,
+      responseStream: false,
+      options: {},
+    },
+    getMcpServer: {
+      name: "GetMcpServer",
+      requestType: GetMcpServerRequest as typeof GetMcpServerRequest,
+      requestStream: false,
+      responseType: GetMcpServerResponse as typeof GetMcpServerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Name, URL and transport never change. Refused with VERSION_CONFLICT. */
+    updateMcpServer: {
+      name: "UpdateMcpServer",
+      requestType: UpdateMcpServerRequest as typeof UpdateMcpServerRequest,
+      requestStream: false,
+      responseType: UpdateMcpServerResponse as typeof UpdateMcpServerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Refused with RESOURCE_IN_USE while the newest version of an agent or assistant names the server. */
+    deleteMcpServer: {
+      name: "DeleteMcpServer",
+      requestType: DeleteMcpServerRequest as typeof DeleteMcpServerRequest,
+      requestStream: false,
+      responseType: DeleteMcpServerResponse as typeof DeleteMcpServerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Reads the catalogue of a server and compares it with the reviewed one. A server that cannot be reached is a response,
+     * not an error.
+     */
+    probeMcpServer: {
+      name: "ProbeMcpServer",
+      requestType: ProbeMcpServerRequest as typeof ProbeMcpServerRequest,
+      requestStream: false,
+      responseType: ProbeMcpServerResponse as typeof ProbeMcpServerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The reviewed or the last seen catalogue of a server. Refused with CATALOGUE_UNREVIEWED without one. */
+    getCatalogue: {
+      name: "GetCatalogue",
+      requestType: GetCatalogueRequest as typeof GetCatalogueRequest,
+      requestStream: false,
+      responseType: GetCatalogueResponse as typeof GetCatalogueResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Approves the last seen catalogue and decides about each of its tools. Refused with CATALOGUE_CHANGED when it is
+     * another one.
+     */
+    reviewCatalogue: {
+      name: "ReviewCatalogue",
+      requestType: ReviewCatalogueRequest as typeof ReviewCatalogueRequest,
+      requestStream: false,
+      responseType: ReviewCatalogueResponse as typeof ReviewCatalogueResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Records the catalogue that a runner saw, and audits a difference to the reviewed one. */
+    reportCatalogue: {
+      name: "ReportCatalogue",
+      requestType: ReportCatalogueRequest as typeof ReportCatalogueRequest,
+      requestStream: false,
+      responseType: ReportCatalogueResponse as typeof ReportCatalogueResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Servers by id with the newest review, for services that call or authorize them. Absent servers are left out. */
+    lookUpMcpServers: {
+      name: "LookUpMcpServers",
+      requestType: LookUpMcpServersRequest as typeof LookUpMcpServersRequest,
+      requestStream: false,
+      responseType: LookUpMcpServersResponse as typeof LookUpMcpServersResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The enabled servers to which users connect with credentials of their own, by name. At most 1,000. For vaults. */
+    listConnectableServers: {
+      name: "ListConnectableServers",
+      requestType: ListConnectableServersRequest as typeof ListConnectableServersRequest,
+      requestStream: false,
+      responseType: ListConnectableServersResponse as typeof ListConnectableServersResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** A catalogue by its digest. It never changes and can be cached without a time limit. */
+    getCatalogueBody: {
+      name: "GetCatalogueBody",
+      requestType: GetCatalogueBodyRequest as typeof GetCatalogueBodyRequest,
+      requestStream: false,
+      responseType: GetCatalogueBodyResponse as typeof GetCatalogueBodyResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Skills, for administrators. Receives an archive and makes a skill or its next version from it. A version that equals
+     * the newest one is not made again. Refused with SKILL_INVALID, FILE_TOO_LARGE, NAME_TAKEN, SKILL_NOT_FOUND.
+     */
+    createSkillVersion: {
+      name: "CreateSkillVersion",
+      requestType: CreateSkillVersionRequest as typeof CreateSkillVersionRequest,
+      requestStream: true,
+      responseType: CreateSkillVersionResponse as typeof CreateSkillVersionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listSkills: {
+      name: "ListSkills",
+      requestType: ListSkillsRequest as typeof ListSkillsRequest,
+      requestStream: false,
+      responseType: ListSkillsResponse as typeof ListSkillsResponse,
+      responseStream: false,
+      options: {},
+    },
+    getSkill: {
+      name: "GetSkill",
+      requestType: GetSkillRequest as typeof GetSkillRequest,
+      requestStream: false,
+      responseType: GetSkillResponse as typeof GetSkillResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Refused with VERSION_CONFLICT. */
+    updateSkill: {
+      name: "UpdateSkill",
+      requestType: UpdateSkillRequest as typeof UpdateSkillRequest,
+      requestStream: false,
+      responseType: UpdateSkillResponse as typeof UpdateSkillResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Refused with RESOURCE_IN_USE while the newest version of an agent or assistant has the skill. */
+    deleteSkill: {
+      name: "DeleteSkill",
+      requestType: DeleteSkillRequest as typeof DeleteSkillRequest,
+      requestStream: false,
+      responseType: DeleteSkillResponse as typeof DeleteSkillResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listSkillVersions: {
+      name: "ListSkillVersions",
+      requestType: ListSkillVersionsRequest as typeof ListSkillVersionsRequest,
+      requestStream: false,
+      responseType: ListSkillVersionsResponse as typeof ListSkillVersionsResponse,
+      responseStream: false,
+      options: {},
+    },
+    getSkillVersion: {
+      name: "GetSkillVersion",
+      requestType: GetSkillVersionRequest as typeof GetSkillVersionRequest,
+      requestStream: false,
+      responseType: GetSkillVersionResponse as typeof GetSkillVersionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** In the byte order of their paths. */
+    listSkillFiles: {
+      name: "ListSkillFiles",
+      requestType: ListSkillFilesRequest as typeof ListSkillFilesRequest,
+      requestStream: false,
+      responseType: ListSkillFilesResponse as typeof ListSkillFilesResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The state of skills by id, for runners. Absent skills are left out. */
+    lookUpSkills: {
+      name: "LookUpSkills",
+      requestType: LookUpSkillsRequest as typeof LookUpSkillsRequest,
+      requestStream: false,
+      responseType: LookUpSkillsResponse as typeof LookUpSkillsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * The MCP servers and skills of an agent version with their current state, for the sessions of that version. The caller
+     * has authorized the user to read the session.
+     */
+    getVersionExtensions: {
+      name: "GetVersionExtensions",
+      requestType: GetVersionExtensionsRequest as typeof GetVersionExtensionsRequest,
+      requestStream: false,
+      responseType: GetVersionExtensionsResponse as typeof GetVersionExtensionsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The MCP servers and skills of an agent or assistant, and those that the caller can add. */
+    getExtensions: {
+      name: "GetExtensions",
+      requestType: GetExtensionsRequest as typeof GetExtensionsRequest,
+      requestStream: false,
+      responseType: GetExtensionsResponse as typeof GetExtensionsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Replaces the MCP servers and skills of an agent or assistant. A change makes a new version of an agent. Refused with
+     * MCP_SERVER_NOT_FOUND, SKILL_NOT_FOUND, SKILL_VERSION_NOT_FOUND, VERSION_CONFLICT.
+     */
+    putExtensions: {
+      name: "PutExtensions",
+      requestType: PutExtensionsRequest as typeof PutExtensionsRequest,
+      requestStream: false,
+      responseType: PutExtensionsResponse as typeof PutExtensionsResponse,
       responseStream: false,
       options: {},
     },

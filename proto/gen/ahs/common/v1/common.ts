@@ -74,6 +74,16 @@ export interface MetadataMember {
   value: string;
 }
 
+/**
+ * Secret bytes that only the called service can open (lib/grpc/sealed-for-peer.ts). The key derives from the shared key of
+ * the services and from the names of both modules. The RPC and the request id are authenticated with it. Calls are logged
+ * without their messages, so no log contains a box.
+ */
+export interface SealedForPeer {
+  /** A nonce of 12 bytes, the AES-256-GCM ciphertext, and a tag of 16 bytes. */
+  box: Buffer;
+}
+
 function createBaseErrorDetail(): ErrorDetail {
   return { code: "", message: "", details: [], retryAfterSeconds: undefined };
 }
@@ -518,6 +528,52 @@ export const MetadataMember: MessageFns<MetadataMember> = {
             }
 
             message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSealedForPeer(): SealedForPeer {
+  return { box: Buffer.alloc(0) };
+}
+
+export const SealedForPeer: MessageFns<SealedForPeer> = {
+  encode(message: SealedForPeer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.box.length !== 0) {
+      writer.uint32(10).bytes(message.box);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SealedForPeer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSealedForPeer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.box = Buffer.from(reader.bytes());
             continue;
           }
         }

@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { PageInfo, PageRequest } from "../../common/v1/common.ts";
+import { PageInfo, PageRequest, SealedForPeer } from "../../common/v1/common.ts";
 
 export const protobufPackage = "ahs.deployments.v1";
 
@@ -45,15 +45,19 @@ export interface CreateDeploymentRequest {
     | undefined;
   /** Empty: none. */
   idempotencyKey: string;
+  /** The caller opens sealed_shared_secret. Callers of older releases get shared_secret. */
+  acceptsSealedSecret?: boolean | undefined;
 }
 
 export interface CreateDeploymentResponse {
   deployment:
     | Deployment
     | undefined;
-  /** Secret. It is only in this response; absent in a replay. */
+  /** Only for callers that do not set accepts_sealed_secret. It is only in this response; absent in a replay. */
   sharedSecret?: string | undefined;
   replayed: boolean;
+  /** A JSON object with the member shared_secret. It is only in this response; absent in a replay. */
+  sealedSharedSecret: SealedForPeer | undefined;
 }
 
 export interface ListDeploymentsRequest {
@@ -338,7 +342,7 @@ export const Deployment: MessageFns<Deployment> = {
 };
 
 function createBaseCreateDeploymentRequest(): CreateDeploymentRequest {
-  return { agentId: "", type: "", promptPrefix: undefined, idempotencyKey: "" };
+  return { agentId: "", type: "", promptPrefix: undefined, idempotencyKey: "", acceptsSealedSecret: undefined };
 }
 
 export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
@@ -354,6 +358,9 @@ export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
     }
     if (message.idempotencyKey !== "") {
       writer.uint32(34).string(message.idempotencyKey);
+    }
+    if (message.acceptsSealedSecret !== undefined) {
+      writer.uint32(40).bool(message.acceptsSealedSecret);
     }
     return writer;
   },
@@ -403,6 +410,14 @@ export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
             message.idempotencyKey = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.acceptsSealedSecret = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -417,7 +432,7 @@ export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
 };
 
 function createBaseCreateDeploymentResponse(): CreateDeploymentResponse {
-  return { deployment: undefined, sharedSecret: undefined, replayed: false };
+  return { deployment: undefined, sharedSecret: undefined, replayed: false, sealedSharedSecret: undefined };
 }
 
 export const CreateDeploymentResponse: MessageFns<CreateDeploymentResponse> = {
@@ -430,6 +445,9 @@ export const CreateDeploymentResponse: MessageFns<CreateDeploymentResponse> = {
     }
     if (message.replayed !== false) {
       writer.uint32(24).bool(message.replayed);
+    }
+    if (message.sealedSharedSecret !== undefined) {
+      SealedForPeer.encode(message.sealedSharedSecret, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -469,6 +487,14 @@ export const CreateDeploymentResponse: MessageFns<CreateDeploymentResponse> = {
             }
 
             message.replayed = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sealedSharedSecret = SealedForPeer.decode(reader, reader.uint32());
             continue;
           }
         }

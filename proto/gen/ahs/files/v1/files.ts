@@ -8,13 +8,16 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { PageInfo, PageRequest } from "../../common/v1/common.ts";
-import { Attachment, InitialFile, Lease } from "../../sessions/v1/sessions.ts";
+import { Attachment, FileEvent, InitialFile, Lease } from "../../sessions/v1/sessions.ts";
 
 export const protobufPackage = "ahs.files.v1";
 
 export const protobufFileName = "ahs/files/v1/files.proto";
 
-/** Names a workspace by its session or assistant. A session of an assistant uses the workspace of the assistant. */
+/**
+ * Names a workspace by its session or assistant, or a version of a skill, which is read-only. A session of an assistant
+ * uses the workspace of the assistant.
+ */
 export interface Place {
   of:
     | //
@@ -23,6 +26,9 @@ export interface Place {
     | //
     /** ast_… */
     { $case: "assistantId"; value: string }
+    | //
+    /** skl_…@<version>. An administrator reads each version, and a runner reads the skills of the agent version of its lease. */
+    { $case: "skillVersionId"; value: string }
     | undefined;
 }
 
@@ -176,6 +182,11 @@ export interface Remove {
   path: string;
   /** Ignore an absent path. Otherwise it is refused with FILE_NOT_FOUND. */
   ifExists: boolean;
+  /**
+   * The state that an entry at the path must have. Another content is refused with VERSION_CONFLICT, an entry that is no
+   * file with INVALID_REQUEST. Absent: any state.
+   */
+  required?: RequiredState | undefined;
 }
 
 export interface ChangeWorkspaceResponse {
@@ -460,6 +471,12 @@ export interface StorePartsRequest {
   /** ast_… of the session's assistant, whose workspace has the paths. Otherwise empty. */
   assistantId: string;
   parts: NewPart[];
+  /** The lease of a runner, which determines the owner and the assistant; absent for other callers. */
+  lease?:
+    | Lease
+    | undefined;
+  /** Checks the parts and returns their media types and names, but stores nothing. Absent: false. */
+  checkOnly?: boolean | undefined;
 }
 
 export interface NewPart {
@@ -473,7 +490,11 @@ export interface NewPart {
     | Attachment
     | undefined;
   /** The index of the part in its content, for the pointers of refusals. Absent: its index in this list. */
-  index?: number | undefined;
+  index?:
+    | number
+    | undefined;
+  /** cnt_…: a content of the owner that WriteContents has stored, in place of an attachment. */
+  contentId?: string | undefined;
 }
 
 export interface StorePartsResponse {
@@ -482,7 +503,7 @@ export interface StorePartsResponse {
 }
 
 export interface StoredPart {
-  /** Lowercase hexadecimal. */
+  /** Lowercase hexadecimal. Empty for a checked part with bytes of the request. */
   sha256: string;
   size: number;
   mediaType: string;
@@ -522,9 +543,48 @@ export interface PlaceUploadsRequest {
   /** ast_… of the session's assistant, whose workspace gets the files. Otherwise empty. */
   assistantId: string;
   files: InitialFile[];
+  /** Check the paths and the uploads, and write nothing. For callers that store other data of the session first. */
+  checkOnly?: boolean | undefined;
 }
 
 export interface PlaceUploadsResponse {
+  /** Absent when nothing was written, and from a service of an older release. */
+  event?: FileEvent | undefined;
+}
+
+export interface PutSkillTreeRequest {
+  kind: { $case: "tree"; value: SkillTree } | { $case: "file"; value: SkillTreeFile } | {
+    $case: "bytes";
+    value: Buffer;
+  } | undefined;
+}
+
+/** The first message of the stream. */
+export interface SkillTree {
+  /** skl_… */
+  skillId: string;
+  /** wsp_…: the id of the new workspace. */
+  workspaceId: string;
+}
+
+export interface SkillTreeFile {
+  path: string;
+  /** A different number of bytes is refused with INVALID_REQUEST. */
+  size: number;
+  executable: boolean;
+}
+
+export interface PutSkillTreeResponse {
+}
+
+export interface DeleteSkillTreeRequest {
+  /** skl_… */
+  skillId: string;
+  /** wsp_… */
+  workspaceId: string;
+}
+
+export interface DeleteSkillTreeResponse {
 }
 
 function createBasePlace(): Place {
@@ -539,6 +599,9 @@ export const Place: MessageFns<Place> = {
         break;
       case "assistantId":
         writer.uint32(18).string(message.of.value);
+        break;
+      case "skillVersionId":
+        writer.uint32(26).string(message.of.value);
         break;
     }
     return writer;
@@ -571,6 +634,14 @@ export const Place: MessageFns<Place> = {
             }
 
             message.of = { $case: "assistantId", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.of = { $case: "skillVersionId", value: reader.string() };
             continue;
           }
         }
@@ -1659,7 +1730,7 @@ export const Move: MessageFns<Move> = {
 };
 
 function createBaseRemove(): Remove {
-  return { path: "", ifExists: false };
+  return { path: "", ifExists: false, required: undefined };
 }
 
 export const Remove: MessageFns<Remove> = {
@@ -1669,6 +1740,9 @@ export const Remove: MessageFns<Remove> = {
     }
     if (message.ifExists !== false) {
       writer.uint32(16).bool(message.ifExists);
+    }
+    if (message.required !== undefined) {
+      RequiredState.encode(message.required, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1700,6 +1774,14 @@ export const Remove: MessageFns<Remove> = {
             }
 
             message.ifExists = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.required = RequiredState.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -3832,7 +3914,7 @@ export const Upload: MessageFns<Upload> = {
 };
 
 function createBaseStorePartsRequest(): StorePartsRequest {
-  return { sessionId: "", ownerId: "", assistantId: "", parts: [] };
+  return { sessionId: "", ownerId: "", assistantId: "", parts: [], lease: undefined, checkOnly: undefined };
 }
 
 export const StorePartsRequest: MessageFns<StorePartsRequest> = {
@@ -3848,6 +3930,12 @@ export const StorePartsRequest: MessageFns<StorePartsRequest> = {
     }
     for (const v of message.parts) {
       NewPart.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.lease !== undefined) {
+      Lease.encode(message.lease, writer.uint32(42).fork()).join();
+    }
+    if (message.checkOnly !== undefined) {
+      writer.uint32(48).bool(message.checkOnly);
     }
     return writer;
   },
@@ -3897,6 +3985,22 @@ export const StorePartsRequest: MessageFns<StorePartsRequest> = {
             message.parts.push(NewPart.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.lease = Lease.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.checkOnly = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3911,7 +4015,7 @@ export const StorePartsRequest: MessageFns<StorePartsRequest> = {
 };
 
 function createBaseNewPart(): NewPart {
-  return { type: "", mediaType: "", name: "", attachment: undefined, index: undefined };
+  return { type: "", mediaType: "", name: "", attachment: undefined, index: undefined, contentId: undefined };
 }
 
 export const NewPart: MessageFns<NewPart> = {
@@ -3930,6 +4034,9 @@ export const NewPart: MessageFns<NewPart> = {
     }
     if (message.index !== undefined) {
       writer.uint32(40).int32(message.index);
+    }
+    if (message.contentId !== undefined) {
+      writer.uint32(50).string(message.contentId);
     }
     return writer;
   },
@@ -3985,6 +4092,14 @@ export const NewPart: MessageFns<NewPart> = {
             }
 
             message.index = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.contentId = reader.string();
             continue;
           }
         }
@@ -4273,7 +4388,7 @@ export const ReadPartResponse: MessageFns<ReadPartResponse> = {
 };
 
 function createBasePlaceUploadsRequest(): PlaceUploadsRequest {
-  return { sessionId: "", ownerId: "", assistantId: "", files: [] };
+  return { sessionId: "", ownerId: "", assistantId: "", files: [], checkOnly: undefined };
 }
 
 export const PlaceUploadsRequest: MessageFns<PlaceUploadsRequest> = {
@@ -4289,6 +4404,9 @@ export const PlaceUploadsRequest: MessageFns<PlaceUploadsRequest> = {
     }
     for (const v of message.files) {
       InitialFile.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.checkOnly !== undefined) {
+      writer.uint32(40).bool(message.checkOnly);
     }
     return writer;
   },
@@ -4338,6 +4456,14 @@ export const PlaceUploadsRequest: MessageFns<PlaceUploadsRequest> = {
             message.files.push(InitialFile.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.checkOnly = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4352,11 +4478,14 @@ export const PlaceUploadsRequest: MessageFns<PlaceUploadsRequest> = {
 };
 
 function createBasePlaceUploadsResponse(): PlaceUploadsResponse {
-  return {};
+  return { event: undefined };
 }
 
 export const PlaceUploadsResponse: MessageFns<PlaceUploadsResponse> = {
-  encode(_: PlaceUploadsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: PlaceUploadsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.event !== undefined) {
+      FileEvent.encode(message.event, writer.uint32(10).fork()).join();
+    }
     return writer;
   },
 
@@ -4370,6 +4499,336 @@ export const PlaceUploadsResponse: MessageFns<PlaceUploadsResponse> = {
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
       const message = createBasePlaceUploadsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.event = FileEvent.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePutSkillTreeRequest(): PutSkillTreeRequest {
+  return { kind: undefined };
+}
+
+export const PutSkillTreeRequest: MessageFns<PutSkillTreeRequest> = {
+  encode(message: PutSkillTreeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.kind?.$case) {
+      case "tree":
+        SkillTree.encode(message.kind.value, writer.uint32(10).fork()).join();
+        break;
+      case "file":
+        SkillTreeFile.encode(message.kind.value, writer.uint32(18).fork()).join();
+        break;
+      case "bytes":
+        writer.uint32(26).bytes(message.kind.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutSkillTreeRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutSkillTreeRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = { $case: "tree", value: SkillTree.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = { $case: "file", value: SkillTreeFile.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.kind = { $case: "bytes", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillTree(): SkillTree {
+  return { skillId: "", workspaceId: "" };
+}
+
+export const SkillTree: MessageFns<SkillTree> = {
+  encode(message: SkillTree, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.workspaceId !== "") {
+      writer.uint32(18).string(message.workspaceId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillTree {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillTree();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.workspaceId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSkillTreeFile(): SkillTreeFile {
+  return { path: "", size: 0, executable: false };
+}
+
+export const SkillTreeFile: MessageFns<SkillTreeFile> = {
+  encode(message: SkillTreeFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.size !== 0) {
+      writer.uint32(16).int64(message.size);
+    }
+    if (message.executable !== false) {
+      writer.uint32(24).bool(message.executable);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkillTreeFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkillTreeFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.size = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.executable = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePutSkillTreeResponse(): PutSkillTreeResponse {
+  return {};
+}
+
+export const PutSkillTreeResponse: MessageFns<PutSkillTreeResponse> = {
+  encode(_: PutSkillTreeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutSkillTreeResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutSkillTreeResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteSkillTreeRequest(): DeleteSkillTreeRequest {
+  return { skillId: "", workspaceId: "" };
+}
+
+export const DeleteSkillTreeRequest: MessageFns<DeleteSkillTreeRequest> = {
+  encode(message: DeleteSkillTreeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.workspaceId !== "") {
+      writer.uint32(18).string(message.workspaceId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSkillTreeRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSkillTreeRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.workspaceId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteSkillTreeResponse(): DeleteSkillTreeResponse {
+  return {};
+}
+
+export const DeleteSkillTreeResponse: MessageFns<DeleteSkillTreeResponse> = {
+  encode(_: DeleteSkillTreeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSkillTreeResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSkillTreeResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -4501,7 +4960,11 @@ export const FilesServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The differences between a version that the caller has and the current version, with the bytes of changed files. */
+    /**
+     * The differences between a version that the caller has and the current version, with the bytes of changed files. For a
+     * version of a skill: all of its files, for a lease whose agent version has it. Refused with SKILL_NOT_FOUND or
+     * SKILL_VERSION_NOT_FOUND.
+     */
     checkout: {
       name: "Checkout",
       requestType: CheckoutRequest as typeof CheckoutRequest,
@@ -4550,10 +5013,10 @@ export const FilesServiceDefinition = {
     },
     /**
      * Stores the bytes of the image and file parts of a message or of a tool result. They stay as long as the session or a
-     * fork of it exists. Parts of a session that does not exist a day later are deleted. A repeated call has no further
-     * effect. Stores nothing when it refuses a part.
+     * fork of it exists. Parts that no message or tool result of the session has a day later are deleted, and so are parts
+     * of a session that does not exist then. A repeated call has no further effect. Stores nothing when it refuses a part.
      * The pointers of refusals begin with the index of the part, such as /3/media_type. Refused with INVALID_REQUEST,
-     * UPLOAD_NOT_FOUND, FILE_NOT_FOUND, FILE_TOO_LARGE, QUOTA_EXCEEDED, STORAGE_FULL.
+     * UPLOAD_NOT_FOUND, FILE_NOT_FOUND, PART_NOT_FOUND, FILE_TOO_LARGE, QUOTA_EXCEEDED, STORAGE_FULL, and LEASE_LOST.
      */
     storeParts: {
       name: "StoreParts",
@@ -4573,9 +5036,10 @@ export const FilesServiceDefinition = {
       options: {},
     },
     /**
-     * Writes uploads into the workspace of a session that is about to be created, all as one version. The session gets
-     * their files.uploaded event when it exists. A repeated call has no further effect. The files of a session that does
-     * not exist a day later are deleted, unless they are in the workspace of an assistant.
+     * Writes uploads into the workspace of a session that is about to be created, all as one version. Returns their
+     * files.uploaded event, which the session gets later if it is not created with it. A repeated call has no further
+     * effect. The files of a session that does not exist a day later are deleted, unless they are in the workspace of an
+     * assistant.
      * The pointers of refusals begin with the index of the file, such as /3/path. Refused with INVALID_REQUEST,
      * UPLOAD_NOT_FOUND, NAME_TAKEN, QUOTA_EXCEEDED.
      */
@@ -4584,6 +5048,28 @@ export const FilesServiceDefinition = {
       requestType: PlaceUploadsRequest as typeof PlaceUploadsRequest,
       requestStream: false,
       responseType: PlaceUploadsResponse as typeof PlaceUploadsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Stores the files of a version of a skill as a workspace that never changes. Each file starts with a `file` message, and
+     * its bytes follow in `bytes` messages of at most 1 MiB. Refused with FILE_TOO_LARGE, QUOTA_EXCEEDED, STORAGE_FULL; with
+     * NAME_TAKEN if the workspace has other files; and with SKILL_NOT_FOUND if it was deleted or is that of another skill.
+     */
+    putSkillTree: {
+      name: "PutSkillTree",
+      requestType: PutSkillTreeRequest as typeof PutSkillTreeRequest,
+      requestStream: true,
+      responseType: PutSkillTreeResponse as typeof PutSkillTreeResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Deletes the files of a version of a skill. Deleting an absent tree succeeds and keeps it from being created. */
+    deleteSkillTree: {
+      name: "DeleteSkillTree",
+      requestType: DeleteSkillTreeRequest as typeof DeleteSkillTreeRequest,
+      requestStream: false,
+      responseType: DeleteSkillTreeResponse as typeof DeleteSkillTreeResponse,
       responseStream: false,
       options: {},
     },

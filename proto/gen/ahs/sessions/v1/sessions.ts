@@ -123,7 +123,9 @@ export interface Attachment {
   /** A file of the session's workspace. */
   { $case: "path"; value: string } | //
   /** upl_…: an upload of the caller. */
-  { $case: "uploadId"; value: string } | undefined;
+  { $case: "uploadId"; value: string } | //
+  /** Lowercase hexadecimal: a part of an earlier message or tool result of the session. */
+  { $case: "sha256"; value: string } | undefined;
 }
 
 /** Uploads that are written into the workspace of a new session before its first turn starts. */
@@ -209,6 +211,8 @@ export interface RegenerateAnswerRequest {
   turnId: string;
   /** Empty for none. */
   idempotencyKey: string;
+  /** They hold for this turn and take precedence over those of the session. Absent: the overrides of the replaced turn hold. */
+  overrides?: MessageOverrides | undefined;
 }
 
 export interface RegenerateAnswerResponse {
@@ -224,7 +228,7 @@ export interface Approval {
   approvalId: string;
   sessionId: string;
   turnId: string;
-  /** tool | outcome_unknown */
+  /** tool | outcome_unknown | authorization | input */
   kind: string;
   toolUseId: string;
   toolName: string;
@@ -234,7 +238,10 @@ export interface Approval {
   inputSha256: string;
   /** pending | decided | expired | cancelled */
   status: string;
-  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Empty unless decided. */
+  /**
+   * tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. authorization: retry | deny. input: accept |
+   * decline | cancel. Empty unless decided.
+   */
   decision: string;
   reason: string;
   /** The input that the user has set instead, as JSON text. Empty when it was not edited. */
@@ -248,7 +255,14 @@ export interface Approval {
     | undefined;
   /** When the approval expires and counts as denied. */
   expiresAt: Date | undefined;
-  decidedAt: Date | undefined;
+  decidedAt:
+    | Date
+    | undefined;
+  /**
+   * authorization: {mcp_server_id, name, host, reason, who}. input: {mcp_server_id, name, message, form} or {mcp_server_id,
+   * name, message, url}. A JSON object without secrets. Absent for the other kinds.
+   */
+  detailsJson?: string | undefined;
 }
 
 /**
@@ -489,12 +503,20 @@ export interface ListApprovalsResponse {
 export interface DecideApprovalRequest {
   sessionId: string;
   approvalId: string;
-  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. */
+  /**
+   * tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. authorization: retry | deny. input: accept |
+   * decline | cancel.
+   */
   decision: string;
   /** Shown to the model. */
   reason: string;
   /** JSON text, only with allow. Empty to keep the input. */
   editedInputJson: string;
+  /**
+   * The content of the form as a JSON object, only with accept. Absent for a link. It goes to the server that asked, and
+   * is neither journaled nor returned.
+   */
+  contentJson?: string | undefined;
 }
 
 export interface DecideApprovalResponse {
@@ -572,6 +594,8 @@ export interface FollowRequest {
   types: string[];
   /** End when the newest event was sent, instead of waiting for further events. */
   untilCaughtUp: boolean;
+  /** Join consecutive deltas of a message, up to the size of a response, into one event with the members of the first one. */
+  mergeDeltas?: boolean | undefined;
 }
 
 export interface FollowResponse {
@@ -665,26 +689,52 @@ export interface OpenCall {
   /** How often the call was dispatched to its tool (agent.tool_dispatched). */
   dispatches: number;
   /** The decision of its newest approval. Absent when no approval was requested. */
-  decision: CallDecision | undefined;
+  decision:
+    | CallDecision
+    | undefined;
+  /**
+   * The decision of its newest decided or expired approval of kind input, also when another approval followed. Absent
+   * without one.
+   */
+  answer?: CallDecision | undefined;
 }
 
 export interface CallDecision {
   /**
-   * tool | outcome_unknown. Calls that the client answers have no decision: their answer, expiry or cancellation is an
-   * agent.tool_result event.
+   * tool | outcome_unknown | authorization | input. Calls that the client answers have no decision: their answer, expiry or
+   * cancellation is an agent.tool_result event.
    */
   kind: string;
-  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Either: expired. */
+  /**
+   * tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. authorization: retry | deny. input: accept |
+   * decline | cancel. Each: expired.
+   */
   decision: string;
   reason: string;
-  /** The input for the tool call, exactly the bytes that were approved. */
+  /**
+   * The input for the tool call, exactly the bytes that were approved. With authorization, those of the approval before
+   * it; empty without one.
+   */
   inputJson: string;
   /** Lowercase hexadecimal SHA-256 of input_json at the time of the decision. */
   inputSha256: string;
   /** A user has edited the input. */
   edited: boolean;
-  /** How often the call had been dispatched when the approval was requested. A retry decision allows one more dispatch. */
+  /**
+   * How often the call had been dispatched when the approval was requested. A retry decision, and every decision of kind
+   * input, allows one more dispatch.
+   */
   dispatches: number;
+  /** The content of an accepted form as a JSON object. Absent without one. */
+  contentJson?:
+    | string
+    | undefined;
+  /** The state of the Ask of kind input. Absent for the other kinds. */
+  state?:
+    | Buffer
+    | undefined;
+  /** The details of the Ask of kind authorization. Absent for the other kinds. */
+  detailsJson?: string | undefined;
 }
 
 export interface RenewLeasesRequest {
@@ -760,7 +810,10 @@ export interface TurnBlocked {
 }
 
 export interface Ask {
-  /** tool | outcome_unknown | tool_result | input. The agent.tool_use event of a tool_result or input names the kind, too. */
+  /**
+   * tool | outcome_unknown | tool_result | input | authorization. The agent.tool_use event of a tool_result, and of an input
+   * without details, names the kind, too. An input with details is an approval: its content goes to the server that asked.
+   */
   kind: string;
   /** Id of a call that has no result. */
   toolUseId: string;
@@ -768,7 +821,21 @@ export interface Ask {
   /** The input of the tool call as JSON text. */
   inputJson: string;
   /** A user has edited the input when the call was approved. Only for tool_result and input. */
-  edited?: boolean | undefined;
+  edited?:
+    | boolean
+    | undefined;
+  /**
+   * As in Approval, at most 64 KiB. Present for authorization and for an input that is an approval. Asks of kind
+   * authorization with the same mcp_server_id share one approval.
+   */
+  detailsJson?:
+    | string
+    | undefined;
+  /**
+   * What the runner needs to continue the call, at most 64 KiB. It is sealed and never shown. Only for an input that is an
+   * approval.
+   */
+  state?: Buffer | undefined;
 }
 
 /** The turn is completed: its work is done or a limit is reached. */
@@ -794,6 +861,8 @@ export interface TurnRetry {
     | undefined;
   /** Minimum delay in milliseconds. 0 lets the sessions service choose it. */
   delayMs: number;
+  /** The turn blocks with these requests instead of failing when its retries are spent. Absent: it fails. */
+  whenExhausted?: TurnBlocked | undefined;
 }
 
 export interface TurnError {
@@ -817,6 +886,44 @@ export interface ReportResult {
   followed: boolean;
 }
 
+export interface CheckLeaseRequest {
+  lease:
+    | Lease
+    | undefined;
+  /** A use that the turn has already journaled is not journaled again. */
+  uses: CredentialUse[];
+}
+
+export interface CredentialUse {
+  /** crd_… */
+  credentialId: string;
+  /** The host that receives the credential. */
+  host: string;
+}
+
+export interface CheckLeaseResponse {
+  /** usr_… */
+  ownerId: string;
+  /** agt_… or ast_… */
+  agentId: string;
+  /** 0 for an assistant. */
+  agentVersion: number;
+  /** dep_… of the deployment that created the session. Empty: a user created it. */
+  deploymentId: string;
+}
+
+export interface ResolveAuthorizationsRequest {
+  /** usr_… */
+  userId: string;
+  /** mcp_… */
+  mcpServerId: string;
+}
+
+export interface ResolveAuthorizationsResponse {
+  /** The approvals that this call decided. */
+  resolved: number;
+}
+
 export interface LocateWorkspaceRequest {
   sessionId: string;
   /** Lease of a runner. Absent for a user. */
@@ -832,6 +939,12 @@ export interface LocateWorkspaceResponse {
   readOnly: boolean;
   /** The caller may only read the workspace because the session belongs to another user. */
   foreign: boolean;
+  /** agt_… or ast_…: the agent of the turn, for a lease. */
+  agentId?:
+    | string
+    | undefined;
+  /** The agent version of the turn, for a lease. 0 for an assistant. */
+  agentVersion?: number | undefined;
 }
 
 export interface AppendFileEventsRequest {
@@ -850,6 +963,16 @@ export interface FileEvent {
   /** usr_… id of the user who made the change. Empty when the agent made it. */
   userId: string;
   createdAt: Date | undefined;
+}
+
+export interface ListReferencedPartsRequest {
+  sessionId: string;
+  /** Lowercase hexadecimal, at most 1000. */
+  sha256: string[];
+}
+
+export interface ListReferencedPartsResponse {
+  sha256: string[];
 }
 
 export interface AppendFileEventsResponse {
@@ -955,6 +1078,50 @@ export interface TerminateSandboxRequest {
 
 export interface TerminateSandboxResponse {
   sandbox: Sandbox | undefined;
+}
+
+export interface GetSessionExtensionsRequest {
+  sessionId: string;
+}
+
+export interface GetSessionExtensionsResponse {
+  mcpServers: SessionMcpServer[];
+  skills: SessionSkill[];
+  /** By name. */
+  variables: SandboxVariable[];
+}
+
+/** An environment variable of the session's sandbox whose value the sandbox cannot read. */
+export interface SandboxVariable {
+  name: string;
+  /** The hosts that can get the value if the state is ready, else those of the credential. */
+  hosts: string[];
+  /** ready | conflict | network_not_limited | host_not_allowed | refused | disabled | vault_sealed */
+  state: string;
+  /** For people. Empty: ready. */
+  reason: string;
+}
+
+export interface SessionMcpServer {
+  mcpServerId: string;
+  /** Empty: the server was deleted. */
+  name: string;
+  /** ready | needs_connection | needs_credential | unreviewed | changed | disabled | deleted */
+  state: string;
+  /** For people. Empty: ready. */
+  reason: string;
+  /** personal | shared | none */
+  credential: string;
+}
+
+export interface SessionSkill {
+  skillId: string;
+  name: string;
+  version: number;
+  /** ready | disabled | deleted */
+  state: string;
+  /** For people. Empty: ready. */
+  reason: string;
 }
 
 function createBaseSession(): Session {
@@ -1685,6 +1852,9 @@ export const Attachment: MessageFns<Attachment> = {
       case "uploadId":
         writer.uint32(26).string(message.source.value);
         break;
+      case "sha256":
+        writer.uint32(34).string(message.source.value);
+        break;
     }
     return writer;
   },
@@ -1724,6 +1894,14 @@ export const Attachment: MessageFns<Attachment> = {
             }
 
             message.source = { $case: "uploadId", value: reader.string() };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.source = { $case: "sha256", value: reader.string() };
             continue;
           }
         }
@@ -2342,7 +2520,7 @@ export const ListToolCallsResponse: MessageFns<ListToolCallsResponse> = {
 };
 
 function createBaseRegenerateAnswerRequest(): RegenerateAnswerRequest {
-  return { sessionId: "", turnId: "", idempotencyKey: "" };
+  return { sessionId: "", turnId: "", idempotencyKey: "", overrides: undefined };
 }
 
 export const RegenerateAnswerRequest: MessageFns<RegenerateAnswerRequest> = {
@@ -2355,6 +2533,9 @@ export const RegenerateAnswerRequest: MessageFns<RegenerateAnswerRequest> = {
     }
     if (message.idempotencyKey !== "") {
       writer.uint32(26).string(message.idempotencyKey);
+    }
+    if (message.overrides !== undefined) {
+      MessageOverrides.encode(message.overrides, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2394,6 +2575,14 @@ export const RegenerateAnswerRequest: MessageFns<RegenerateAnswerRequest> = {
             }
 
             message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.overrides = MessageOverrides.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2496,6 +2685,7 @@ function createBaseApproval(): Approval {
     createdAt: undefined,
     expiresAt: undefined,
     decidedAt: undefined,
+    detailsJson: undefined,
   };
 }
 
@@ -2551,6 +2741,9 @@ export const Approval: MessageFns<Approval> = {
     }
     if (message.decidedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.decidedAt), writer.uint32(138).fork()).join();
+    }
+    if (message.detailsJson !== undefined) {
+      writer.uint32(146).string(message.detailsJson);
     }
     return writer;
   },
@@ -2702,6 +2895,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.decidedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.detailsJson = reader.string();
             continue;
           }
         }
@@ -4795,7 +4996,7 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
 };
 
 function createBaseDecideApprovalRequest(): DecideApprovalRequest {
-  return { sessionId: "", approvalId: "", decision: "", reason: "", editedInputJson: "" };
+  return { sessionId: "", approvalId: "", decision: "", reason: "", editedInputJson: "", contentJson: undefined };
 }
 
 export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
@@ -4814,6 +5015,9 @@ export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
     }
     if (message.editedInputJson !== "") {
       writer.uint32(42).string(message.editedInputJson);
+    }
+    if (message.contentJson !== undefined) {
+      writer.uint32(50).string(message.contentJson);
     }
     return writer;
   },
@@ -4869,6 +5073,14 @@ export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
             }
 
             message.editedInputJson = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.contentJson = reader.string();
             continue;
           }
         }
@@ -5442,7 +5654,7 @@ export const ListEventsResponse: MessageFns<ListEventsResponse> = {
 };
 
 function createBaseFollowRequest(): FollowRequest {
-  return { sessionId: "", afterSeq: 0, fromNow: false, types: [], untilCaughtUp: false };
+  return { sessionId: "", afterSeq: 0, fromNow: false, types: [], untilCaughtUp: false, mergeDeltas: undefined };
 }
 
 export const FollowRequest: MessageFns<FollowRequest> = {
@@ -5461,6 +5673,9 @@ export const FollowRequest: MessageFns<FollowRequest> = {
     }
     if (message.untilCaughtUp !== false) {
       writer.uint32(40).bool(message.untilCaughtUp);
+    }
+    if (message.mergeDeltas !== undefined) {
+      writer.uint32(48).bool(message.mergeDeltas);
     }
     return writer;
   },
@@ -5516,6 +5731,14 @@ export const FollowRequest: MessageFns<FollowRequest> = {
             }
 
             message.untilCaughtUp = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.mergeDeltas = reader.bool();
             continue;
           }
         }
@@ -6167,7 +6390,7 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
 };
 
 function createBaseOpenCall(): OpenCall {
-  return { toolUseId: "", dispatches: 0, decision: undefined };
+  return { toolUseId: "", dispatches: 0, decision: undefined, answer: undefined };
 }
 
 export const OpenCall: MessageFns<OpenCall> = {
@@ -6180,6 +6403,9 @@ export const OpenCall: MessageFns<OpenCall> = {
     }
     if (message.decision !== undefined) {
       CallDecision.encode(message.decision, writer.uint32(26).fork()).join();
+    }
+    if (message.answer !== undefined) {
+      CallDecision.encode(message.answer, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -6221,6 +6447,14 @@ export const OpenCall: MessageFns<OpenCall> = {
             message.decision = CallDecision.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.answer = CallDecision.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6235,7 +6469,18 @@ export const OpenCall: MessageFns<OpenCall> = {
 };
 
 function createBaseCallDecision(): CallDecision {
-  return { kind: "", decision: "", reason: "", inputJson: "", inputSha256: "", edited: false, dispatches: 0 };
+  return {
+    kind: "",
+    decision: "",
+    reason: "",
+    inputJson: "",
+    inputSha256: "",
+    edited: false,
+    dispatches: 0,
+    contentJson: undefined,
+    state: undefined,
+    detailsJson: undefined,
+  };
 }
 
 export const CallDecision: MessageFns<CallDecision> = {
@@ -6260,6 +6505,15 @@ export const CallDecision: MessageFns<CallDecision> = {
     }
     if (message.dispatches !== 0) {
       writer.uint32(56).int32(message.dispatches);
+    }
+    if (message.contentJson !== undefined) {
+      writer.uint32(66).string(message.contentJson);
+    }
+    if (message.state !== undefined) {
+      writer.uint32(74).bytes(message.state);
+    }
+    if (message.detailsJson !== undefined) {
+      writer.uint32(82).string(message.detailsJson);
     }
     return writer;
   },
@@ -6331,6 +6585,30 @@ export const CallDecision: MessageFns<CallDecision> = {
             }
 
             message.dispatches = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.contentJson = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.state = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.detailsJson = reader.string();
             continue;
           }
         }
@@ -6914,7 +7192,15 @@ export const TurnBlocked: MessageFns<TurnBlocked> = {
 };
 
 function createBaseAsk(): Ask {
-  return { kind: "", toolUseId: "", toolName: "", inputJson: "", edited: undefined };
+  return {
+    kind: "",
+    toolUseId: "",
+    toolName: "",
+    inputJson: "",
+    edited: undefined,
+    detailsJson: undefined,
+    state: undefined,
+  };
 }
 
 export const Ask: MessageFns<Ask> = {
@@ -6933,6 +7219,12 @@ export const Ask: MessageFns<Ask> = {
     }
     if (message.edited !== undefined) {
       writer.uint32(40).bool(message.edited);
+    }
+    if (message.detailsJson !== undefined) {
+      writer.uint32(50).string(message.detailsJson);
+    }
+    if (message.state !== undefined) {
+      writer.uint32(58).bytes(message.state);
     }
     return writer;
   },
@@ -6988,6 +7280,22 @@ export const Ask: MessageFns<Ask> = {
             }
 
             message.edited = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.detailsJson = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.state = Buffer.from(reader.bytes());
             continue;
           }
         }
@@ -7107,7 +7415,7 @@ export const TurnFailed: MessageFns<TurnFailed> = {
 };
 
 function createBaseTurnRetry(): TurnRetry {
-  return { error: undefined, delayMs: 0 };
+  return { error: undefined, delayMs: 0, whenExhausted: undefined };
 }
 
 export const TurnRetry: MessageFns<TurnRetry> = {
@@ -7117,6 +7425,9 @@ export const TurnRetry: MessageFns<TurnRetry> = {
     }
     if (message.delayMs !== 0) {
       writer.uint32(16).int32(message.delayMs);
+    }
+    if (message.whenExhausted !== undefined) {
+      TurnBlocked.encode(message.whenExhausted, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -7148,6 +7459,14 @@ export const TurnRetry: MessageFns<TurnRetry> = {
             }
 
             message.delayMs = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.whenExhausted = TurnBlocked.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -7334,6 +7653,302 @@ export const ReportResult: MessageFns<ReportResult> = {
   },
 };
 
+function createBaseCheckLeaseRequest(): CheckLeaseRequest {
+  return { lease: undefined, uses: [] };
+}
+
+export const CheckLeaseRequest: MessageFns<CheckLeaseRequest> = {
+  encode(message: CheckLeaseRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.lease !== undefined) {
+      Lease.encode(message.lease, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.uses) {
+      CredentialUse.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckLeaseRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckLeaseRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.lease = Lease.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.uses.push(CredentialUse.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCredentialUse(): CredentialUse {
+  return { credentialId: "", host: "" };
+}
+
+export const CredentialUse: MessageFns<CredentialUse> = {
+  encode(message: CredentialUse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.credentialId !== "") {
+      writer.uint32(10).string(message.credentialId);
+    }
+    if (message.host !== "") {
+      writer.uint32(18).string(message.host);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CredentialUse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCredentialUse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.credentialId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.host = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCheckLeaseResponse(): CheckLeaseResponse {
+  return { ownerId: "", agentId: "", agentVersion: 0, deploymentId: "" };
+}
+
+export const CheckLeaseResponse: MessageFns<CheckLeaseResponse> = {
+  encode(message: CheckLeaseResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ownerId !== "") {
+      writer.uint32(10).string(message.ownerId);
+    }
+    if (message.agentId !== "") {
+      writer.uint32(18).string(message.agentId);
+    }
+    if (message.agentVersion !== 0) {
+      writer.uint32(24).int32(message.agentVersion);
+    }
+    if (message.deploymentId !== "") {
+      writer.uint32(34).string(message.deploymentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckLeaseResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckLeaseResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ownerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.agentVersion = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.deploymentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResolveAuthorizationsRequest(): ResolveAuthorizationsRequest {
+  return { userId: "", mcpServerId: "" };
+}
+
+export const ResolveAuthorizationsRequest: MessageFns<ResolveAuthorizationsRequest> = {
+  encode(message: ResolveAuthorizationsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userId !== "") {
+      writer.uint32(10).string(message.userId);
+    }
+    if (message.mcpServerId !== "") {
+      writer.uint32(18).string(message.mcpServerId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveAuthorizationsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveAuthorizationsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResolveAuthorizationsResponse(): ResolveAuthorizationsResponse {
+  return { resolved: 0 };
+}
+
+export const ResolveAuthorizationsResponse: MessageFns<ResolveAuthorizationsResponse> = {
+  encode(message: ResolveAuthorizationsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.resolved !== 0) {
+      writer.uint32(8).int32(message.resolved);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveAuthorizationsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveAuthorizationsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.resolved = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseLocateWorkspaceRequest(): LocateWorkspaceRequest {
   return { sessionId: "", lease: undefined };
 }
@@ -7392,7 +8007,7 @@ export const LocateWorkspaceRequest: MessageFns<LocateWorkspaceRequest> = {
 };
 
 function createBaseLocateWorkspaceResponse(): LocateWorkspaceResponse {
-  return { ownerId: "", assistantId: "", readOnly: false, foreign: false };
+  return { ownerId: "", assistantId: "", readOnly: false, foreign: false, agentId: undefined, agentVersion: undefined };
 }
 
 export const LocateWorkspaceResponse: MessageFns<LocateWorkspaceResponse> = {
@@ -7408,6 +8023,12 @@ export const LocateWorkspaceResponse: MessageFns<LocateWorkspaceResponse> = {
     }
     if (message.foreign !== false) {
       writer.uint32(32).bool(message.foreign);
+    }
+    if (message.agentId !== undefined) {
+      writer.uint32(42).string(message.agentId);
+    }
+    if (message.agentVersion !== undefined) {
+      writer.uint32(48).int32(message.agentVersion);
     }
     return writer;
   },
@@ -7455,6 +8076,22 @@ export const LocateWorkspaceResponse: MessageFns<LocateWorkspaceResponse> = {
             }
 
             message.foreign = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.agentVersion = reader.int32();
             continue;
           }
         }
@@ -7602,6 +8239,109 @@ export const FileEvent: MessageFns<FileEvent> = {
             }
 
             message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListReferencedPartsRequest(): ListReferencedPartsRequest {
+  return { sessionId: "", sha256: [] };
+}
+
+export const ListReferencedPartsRequest: MessageFns<ListReferencedPartsRequest> = {
+  encode(message: ListReferencedPartsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    for (const v of message.sha256) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListReferencedPartsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListReferencedPartsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sha256.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListReferencedPartsResponse(): ListReferencedPartsResponse {
+  return { sha256: [] };
+}
+
+export const ListReferencedPartsResponse: MessageFns<ListReferencedPartsResponse> = {
+  encode(message: ListReferencedPartsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.sha256) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListReferencedPartsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListReferencedPartsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sha256.push(reader.string());
             continue;
           }
         }
@@ -8550,6 +9290,379 @@ export const TerminateSandboxResponse: MessageFns<TerminateSandboxResponse> = {
   },
 };
 
+function createBaseGetSessionExtensionsRequest(): GetSessionExtensionsRequest {
+  return { sessionId: "" };
+}
+
+export const GetSessionExtensionsRequest: MessageFns<GetSessionExtensionsRequest> = {
+  encode(message: GetSessionExtensionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSessionExtensionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSessionExtensionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSessionExtensionsResponse(): GetSessionExtensionsResponse {
+  return { mcpServers: [], skills: [], variables: [] };
+}
+
+export const GetSessionExtensionsResponse: MessageFns<GetSessionExtensionsResponse> = {
+  encode(message: GetSessionExtensionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.mcpServers) {
+      SessionMcpServer.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.skills) {
+      SessionSkill.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.variables) {
+      SandboxVariable.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSessionExtensionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSessionExtensionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServers.push(SessionMcpServer.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.skills.push(SessionSkill.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.variables.push(SandboxVariable.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSandboxVariable(): SandboxVariable {
+  return { name: "", hosts: [], state: "", reason: "" };
+}
+
+export const SandboxVariable: MessageFns<SandboxVariable> = {
+  encode(message: SandboxVariable, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.hosts) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SandboxVariable {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSandboxVariable();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.hosts.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSessionMcpServer(): SessionMcpServer {
+  return { mcpServerId: "", name: "", state: "", reason: "", credential: "" };
+}
+
+export const SessionMcpServer: MessageFns<SessionMcpServer> = {
+  encode(message: SessionMcpServer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcpServerId !== "") {
+      writer.uint32(10).string(message.mcpServerId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    if (message.credential !== "") {
+      writer.uint32(42).string(message.credential);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SessionMcpServer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSessionMcpServer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcpServerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.credential = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSessionSkill(): SessionSkill {
+  return { skillId: "", name: "", version: 0, state: "", reason: "" };
+}
+
+export const SessionSkill: MessageFns<SessionSkill> = {
+  encode(message: SessionSkill, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.skillId !== "") {
+      writer.uint32(10).string(message.skillId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.version !== 0) {
+      writer.uint32(24).int32(message.version);
+    }
+    if (message.state !== "") {
+      writer.uint32(34).string(message.state);
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SessionSkill {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSessionSkill();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.skillId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Session state, the event journal and the queue of turns. */
 export type SessionsServiceDefinition = typeof SessionsServiceDefinition;
 export const SessionsServiceDefinition = {
@@ -8703,6 +9816,18 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    /**
+     * Decides the pending approvals of kind authorization of a user's sessions for a server with retry, because the user has
+     * connected to it. For vaults. Repeating it changes nothing.
+     */
+    resolveAuthorizations: {
+      name: "ResolveAuthorizations",
+      requestType: ResolveAuthorizationsRequest as typeof ResolveAuthorizationsRequest,
+      requestStream: false,
+      responseType: ResolveAuthorizationsResponse as typeof ResolveAuthorizationsResponse,
+      responseStream: false,
+      options: {},
+    },
     /** Lists the calls of client tools and of ask_user, newest first. A page ends early at about 4 MiB. */
     listToolCalls: {
       name: "ListToolCalls",
@@ -8806,6 +9931,18 @@ export const SessionsServiceDefinition = {
       options: {},
     },
     /**
+     * Returns the turn of a valid lease, after it has journaled the given uses of credentials (credential.used). For vaults.
+     * Refused with LEASE_LOST.
+     */
+    checkLease: {
+      name: "CheckLease",
+      requestType: CheckLeaseRequest as typeof CheckLeaseRequest,
+      requestStream: false,
+      responseType: CheckLeaseResponse as typeof CheckLeaseResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
      * Returns the workspace of a session and its owner, for a user who may read the session or for a runner that holds
      * its turn. Refused with SESSION_NOT_FOUND, LEASE_LOST.
      */
@@ -8823,6 +9960,27 @@ export const SessionsServiceDefinition = {
       requestType: AppendFileEventsRequest as typeof AppendFileEventsRequest,
       requestStream: false,
       responseType: AppendFileEventsResponse as typeof AppendFileEventsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The MCP servers and skills that a session can use, each with its state and the reason. */
+    getSessionExtensions: {
+      name: "GetSessionExtensions",
+      requestType: GetSessionExtensionsRequest as typeof GetSessionExtensionsRequest,
+      requestStream: false,
+      responseType: GetSessionExtensionsResponse as typeof GetSessionExtensionsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Returns those of the given parts that a message or a tool result in the journal refers to. None for a session that
+     * does not exist.
+     */
+    listReferencedParts: {
+      name: "ListReferencedParts",
+      requestType: ListReferencedPartsRequest as typeof ListReferencedPartsRequest,
+      requestStream: false,
+      responseType: ListReferencedPartsResponse as typeof ListReferencedPartsResponse,
       responseStream: false,
       options: {},
     },

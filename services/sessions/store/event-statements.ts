@@ -1,0 +1,109 @@
+import { statement } from '../../../lib/db/database.ts';
+import { CHANGES_HISTORY, HISTORY_CHANGE } from './history-filter.ts';
+
+/** Maximum size of a page in bytes. A page has at least one row, even if it is larger. */
+export const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** The history index uses exactly this array. */
+const HISTORY_TYPES = `array['user.message', 'agent.message', 'agent.tool_result']`;
+
+/**
+ * Selects up to $3 journal rows of session $1, in the order of their seqs, as long as the rows before have fewer than $4
+ * bytes.
+ */
+function pageStatement(name: string, condition: string, direction: 'asc' | 'desc' = 'asc') {
+  return statement(
+    name,
+    `select first_seq, types, events from (
+       select first_seq, last_seq, types, events,
+         sum(bytes) over (order by last_seq ${direction}) - bytes as before
+       from (
+         select * from journal where session_id = $1 and ${condition} order by last_seq ${direction} limit $3
+       ) page
+     ) sized
+     where before < $4 order by last_seq ${direction}`,
+  );
+}
+
+export const AFTER = pageStatement('sessions.events_after', 'last_seq > $2');
+
+/** $2 is the seq of the newest requested event, which may be inside a row. */
+export const UP_TO = pageStatement(
+  'sessions.events_up_to',
+  `last_seq <= (
+     select last_seq from journal where session_id = $1 and last_seq >= $2 order by last_seq limit 1
+   )`,
+  'desc',
+);
+
+export const HISTORY_AFTER = pageStatement(
+  'sessions.history_after',
+  `last_seq > $2 and types && ${HISTORY_TYPES}`,
+);
+
+/** File events. The index of file events uses exactly this array. */
+export const FILES_AFTER = pageStatement(
+  'sessions.files_after',
+  "last_seq > $2 and types && array['files.uploaded', 'file.created', 'file.modified', 'file.deleted']",
+);
+
+/** Rows with messages of agents between two seqs; see `lastMessage`. */
+export const MESSAGES_AFTER = pageStatement(
+  'sessions.messages_after',
+  `last_seq > $2 and types && ${HISTORY_TYPES} and 'agent.message' = any (types)`,
+);
+export const MESSAGES_UP_TO = pageStatement(
+  'sessions.messages_up_to',
+  `first_seq <= $2 and types && ${HISTORY_TYPES} and 'agent.message' = any (types)`,
+  'desc',
+);
+/** Turns that replace others count if they were queued at $2 or before. */
+export const HISTORY_CHANGES = statement(
+  'sessions.history_changes',
+  `select ${HISTORY_CHANGE} as change from turns t
+   where t.session_id = $1 and ${CHANGES_HISTORY} and (t.removed or t.position <= $2)`,
+);
+
+export const NEWEST_OF_HISTORY = statement(
+  'sessions.newest_of_history',
+  `select first_seq, types, events from journal
+   where session_id = $1 and types && ${HISTORY_TYPES} order by last_seq desc limit 1`,
+);
+
+/**
+ * The first messages of each session, up to $2 bytes and $3 rows each, and the turns that change its history. A row beyond the bytes has no events.
+ */
+export const FIRST_MESSAGES = statement(
+  'sessions.message_beginnings',
+  `select m.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events,
+     array(select ${HISTORY_CHANGE} from turns t where t.session_id = i.session_id and ${CHANGES_HISTORY}) as changes
+   from unnest($1::text[]) as i (session_id)
+   cross join lateral (
+     select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before
+     from (
+       select * from journal j
+       where j.session_id = i.session_id and types && ${HISTORY_TYPES}
+       order by last_seq limit $3
+     ) page
+   ) m
+   order by m.session_id, m.last_seq`,
+);
+
+export const HEADS = statement(
+  'sessions.heads',
+  `select h.session_id, h.last_seq, s.deleted_at is not null as deleted
+   from heads h join sessions s using (session_id) where h.session_id = any($1)`,
+);
+
+/** A row of the journal with the events of one append. */
+export interface JournalRow {
+  first_seq: number;
+  types: string[];
+  events: string;
+}
+
+export interface FirstMessagesRow extends Omit<JournalRow, 'events'> {
+  session_id: string;
+  events: string | null;
+  changes: string[];
+}

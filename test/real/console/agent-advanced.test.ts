@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+
+const OUTPUT_SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
+const PHONE = { width: 360, height: 740 };
+
+describe('advanced settings of an agent', () => {
+  let fixture: ConsoleFixture;
+  beforeAll(async () => {
+    fixture = await startConsole();
+  });
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
+
+  const row = (page: Page, number: number) =>
+    page.getByRole('group', { name: `Client tool ${number}`, exact: true });
+  const settingsOf = async (id: string) => (await fixture.api.get(`/agents/${id}`)).body.data;
+
+  it('are set with the keyboard on a phone, and errors of the service are shown at their fields', async () => {
+    const { page } = await fixture.open('/agents/new', PHONE);
+    const keys = page.keyboard;
+    await page.getByLabel('Name', { exact: true }).fill('Extractor');
+    await page.getByLabel('Model', { exact: true }).fill('rehearsal/echo');
+    await keys.press('Tab');
+    await tabTo(page, page.getByRole('button', { name: 'Show advanced settings' }));
+    await keys.press('Enter');
+    for (const name of ['open_ticket', 'bash']) {
+      await tabTo(page, page.getByRole('button', { name: 'Add client tool' }));
+      await keys.press('Enter');
+      await page.getByLabel('Tool name').last().and(page.locator(':focus')).waitFor();
+      await keys.type(name);
+      await keys.press('Tab');
+      await keys.type(`Runs ${name}.`);
+    }
+    await tabTo(page, page.getByLabel('Output schema', { exact: false }).and(page.locator('textarea')));
+    await keys.type('{"type": 1');
+    await keys.press('Tab');
+    await page.getByRole('alert').filter({ hasText: 'Output schema: Invalid JSON' }).waitFor();
+    await keys.press('Shift+Tab');
+    await keys.press('End');
+    await keys.type('}');
+    await tabTo(page, page.getByRole('checkbox', { name: 'Output schema' }));
+    await keys.press('Space');
+    await tabTo(page, page.getByRole('button', { name: 'Create agent' }));
+    await keys.press('Enter');
+
+    const nameError = (number: number) =>
+      row(page, number).getByRole('alert').filter({ hasText: 'Must not be the name of a built-in tool.' });
+    await nameError(2).waitFor();
+    await row(page, 2).getByLabel('Tool name').and(page.locator(':focus')).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Output schema: Type must' }).waitFor();
+    expect(await page.getByRole('alert').filter({ hasText: 'built-in tool' }).count()).toBe(1);
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await axeViolations(page)).toEqual([]);
+
+    // The error stays with its tool when another one is removed.
+    await tabTo(page, page.getByRole('button', { name: 'Remove open_ticket' }));
+    await keys.press('Enter');
+    await page.getByRole('button', { name: 'Add client tool' }).and(page.locator(':focus')).waitFor();
+    await nameError(1).waitFor();
+    await row(page, 1).getByLabel('Tool name').fill('close_ticket');
+    await page.getByRole('textbox', { name: 'Output schema' }).fill(JSON.stringify(OUTPUT_SCHEMA));
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Extractor' }).waitFor();
+    const id = new URL(page.url()).pathname.split('/')[2] ?? '';
+    expect(await settingsOf(id)).toMatchObject({
+      tools: [
+        {
+          type: 'client',
+          name: 'close_ticket',
+          description: 'Runs bash.',
+          input_schema: { type: 'object', properties: {} },
+        },
+      ],
+      output_schema: OUTPUT_SCHEMA,
+      overridable: ['output_schema'],
+    });
+    await page.context().close();
+  });
+
+  it('are shown when one is set, and can be cleared', async () => {
+    const id = await fixture.api.createAgent({
+      tools: [
+        { name: 'bash', permission: 'ask' },
+        { type: 'client', name: 'lookup', description: 'Looks up.', input_schema: { type: 'object' } },
+      ],
+      output_schema: OUTPUT_SCHEMA,
+      overridable: ['model', 'budget'],
+    });
+    const { page, consoleMessages } = await fixture.open(`/agents/${id}`);
+    await page.getByRole('button', { name: 'Remove lookup' }).click();
+    await page.getByRole('textbox', { name: 'Output schema' }).fill('');
+    await page.getByRole('checkbox', { name: 'Model', exact: true }).uncheck();
+    await page.getByRole('checkbox', { name: 'Steps' }).check();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Version 2').waitFor();
+    expect(await settingsOf(id)).toMatchObject({
+      tools: [{ name: 'bash', permission: 'ask' }],
+      output_schema: null,
+      overridable: ['budget', 'max_steps'],
+    });
+    expect(consoleMessages).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdir } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts';
+import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+
+/** The folder for pictures of the pages; without it none are taken. */
+const PICTURES = process.env.SERVICE_TEST_PICTURES;
+const FIND = { description: 'Finds issues.', annotations: { readOnlyHint: true } };
+
+describe('MCP server pages', () => {
+  let fixture: ConsoleFixture;
+  let remote: McpTestServer;
+  beforeAll(async () => {
+    remote = await startMcpServer({ find: FIND, send: { description: 'Sends.\u200b' } });
+    fixture = await startConsole({ SERVICE_OUTBOUND_PRIVATE_HOSTS: `127.0.0.1:${remote.port}` });
+    if (PICTURES) await mkdir(PICTURES, { recursive: true });
+  });
+  afterAll(async () => {
+    await fixture?.[Symbol.asyncDispose]();
+    await remote?.[Symbol.asyncDispose]();
+  });
+
+  const picture = async (page: Page, name: string) => {
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+  };
+  const pathOf = (id: string) => `/admin/mcp-servers/${id}`;
+  async function createServer(name: string, url = remote.url): Promise<string> {
+    const { body } = await fixture.api.post('/admin/mcp-servers', {
+      name,
+      url,
+      transport: 'streamable_http',
+    });
+    return String(body.data.mcp_server_id);
+  }
+  /** Approves every tool with the same rule. */
+  async function approve(id: string): Promise<void> {
+    const { body } = await fixture.api.post(`${pathOf(id)}/probe`, {});
+    const { sha256, tools } = body.data.catalogue as { sha256: string; tools: { name: string }[] };
+    const rules = tools.map(({ name }) => ({ name, offered: true, permission: 'ask', effect: 'once' }));
+    await fixture.api.send('PUT', `${pathOf(id)}/catalogue`, { sha256, tools: rules });
+  }
+
+  it('lead by keyboard from a new server to an agent that has it', async () => {
+    const agentId = await fixture.api.createAgent({ name: 'Helper' });
+    const { page, consoleMessages } = await fixture.open('/mcp-servers');
+    await page.getByText('No MCP servers yet.').waitFor();
+    await page.keyboard.press('n');
+    await page.getByLabel('Name').fill('example');
+    await page.getByLabel('URL').fill(remote.url);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'example' }).waitFor();
+    await page.getByText('U+200B').first().waitFor();
+    // The tool with an invisible character is not offered.
+    const approval = page.getByRole('button', { name: 'Approve and offer 1 tool' });
+    expect(await page.getByRole('combobox', { name: 'Effect of find' }).textContent()).toContain(
+      'Reads only',
+    );
+    expect(await page.getByRole('combobox', { name: 'Permission of find' }).textContent()).toContain('Ask');
+    await picture(page, 'review');
+    expect(await axeViolations(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture(page, 'review-dark');
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await picture(page, 'review-phone');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await tabTo(page, approval);
+    await page.keyboard.press('Enter');
+    await page.getByText('current', { exact: true }).waitFor();
+    await page.getByRole('combobox', { name: 'Agent' }).click();
+    await page.getByRole('option', { name: /Helper/ }).click();
+    await page.getByRole('button', { name: 'Add example' }).click();
+    await page.getByText('has this server.').waitFor();
+    await picture(page, 'reviewed');
+    const { body } = await fixture.api.get(`/agents/${agentId}/extensions`);
+    expect(body.data.mcp_servers).toMatchObject([{ name: 'example', state: 'ready', offered_count: 1 }]);
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Delete/ })
+      .click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    expect(await page.getByRole('dialog').getByRole('alert').textContent()).toMatch(/in use|has/i);
+    await picture(page, 'delete-in-use');
+    expect(consoleMessages.filter((text) => !text.includes('409'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('show the problem of a probe by its code', async () => {
+    const id = await createServer('refused', 'https://127.0.0.1:9/mcp');
+    const { page } = await fixture.open(`/mcp-servers/${id}`);
+    await page.getByRole('button', { name: 'Probe', exact: true }).click();
+    await page.getByText('address_refused', { exact: true }).waitFor();
+    await page.getByText('unreachable', { exact: true }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('show a changed tool word by word and accept the unchanged tools', async () => {
+    remote.tools = { find: FIND, send: { description: 'Sends one message.' } };
+    const id = await createServer('changing');
+    await approve(id);
+    remote.tools = { find: FIND, send: { description: 'Sends all messages.' } };
+    const { page } = await fixture.open(`/mcp-servers/${id}`);
+    await page.getByRole('button', { name: 'Probe', exact: true }).click();
+    const send = page.getByRole('listitem', { name: 'send' });
+    await send.locator('ins', { hasText: 'all' }).waitFor();
+    await send.locator('del', { hasText: 'one' }).waitFor();
+    expect(await page.getByRole('listitem', { name: 'find' }).count()).toBe(0);
+    expect(await axeViolations(page)).toEqual([]);
+    await picture(page, 'review-changed');
+    await page.getByRole('button', { name: 'Accept unchanged tools only' }).click();
+    await page.getByText('current', { exact: true }).waitFor();
+    const { body } = await fixture.api.get(`${pathOf(id)}/catalogue`);
+    expect(body.data.tools).toMatchObject([{ rule: { offered: true } }, { rule: { offered: false } }]);
+    await page.context().close();
+  });
+
+  it('keep decisions about equal tools when the catalogue changes before the approval', async () => {
+    remote.tools = { find: FIND, send: { description: 'Sends.' } };
+    const id = await createServer('racing');
+    await fixture.api.post(`${pathOf(id)}/probe`, {});
+    const { page } = await fixture.open(`/mcp-servers/${id}`);
+    await page.getByRole('combobox', { name: 'Permission of find' }).click();
+    await page.getByRole('option', { name: 'Allow' }).click();
+    await page.getByRole('combobox', { name: 'Permission of send' }).click();
+    await page.getByRole('option', { name: 'Deny' }).click();
+    remote.tools = { find: FIND, send: { description: 'Sends more.' } };
+    await fixture.api.post(`${pathOf(id)}/probe`, {});
+    const approval = page.getByRole('button', { name: 'Approve and offer 2 tools' });
+    await approval.click();
+    await page.getByRole('alert').filter({ hasText: 'The server has changed its tools' }).waitFor();
+    await page.getByText('Sends more.').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Permission of find' }).textContent()).toContain('Allow');
+    expect(await page.getByRole('combobox', { name: 'Permission of send' }).textContent()).toContain('Ask');
+    await approval.click();
+    await page.getByText('current', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it('edit the settings of a server and report a concurrent change', async () => {
+    const id = await createServer('edited');
+    const { page } = await fixture.open(`/mcp-servers/${id}?tab=settings`);
+    await page.getByLabel('Time limit in seconds').fill('90');
+    await fixture.api.send('PATCH', pathOf(id), { description: 'Of another user' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Another user changed this MCP server while you were editing.').waitFor();
+    await page.getByRole('button', { name: 'Keep my changes' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').first().waitFor();
+    const { body } = await fixture.api.get(pathOf(id));
+    expect(body.data).toMatchObject({ timeout_seconds: 90, description: 'Of another user' });
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('button', { name: 'Disable MCP server' }).click();
+    await page.getByText('disabled', { exact: true }).waitFor();
+    await picture(page, 'settings');
+    await page.context().close();
+  });
+
+  it('choose the servers of an agent in the Extensions tab and guard unsaved changes', async () => {
+    const id = await createServer('chosen');
+    await approve(id);
+    const agentId = await fixture.api.createAgent();
+    const { page } = await fixture.open(`/agents/${agentId}?tab=extensions`);
+    await page.getByRole('checkbox', { name: 'chosen' }).check();
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
+    await page.getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').first().waitFor();
+    await page.getByText('Version 2').waitFor();
+    await picture(page, 'extensions');
+    expect(await axeViolations(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await picture(page, 'extensions-phone');
+    const { body } = await fixture.api.get(`/agents/${agentId}/extensions`);
+    expect(body.data.mcp_server_ids).toEqual([id]);
+    await page.context().close();
+  });
+});
