@@ -72,7 +72,7 @@ export function createApi(origin: string, credentials: Record<string, string> = 
 }
 
 /** Fails with the response when a resource was not created, so that a test reports the cause. */
-function dataOfCreated({ status, body }: ApiResponse): AnyData {
+export function dataOfCreated({ status, body }: ApiResponse): AnyData {
   if (status !== 201) throw new Error(`the resource was not created: ${status} ${JSON.stringify(body)}`);
   return body.data;
 }

@@ -35,7 +35,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** Starts the processes and waits until each path of `ready` is answered without a server error. */
+/** Starts the processes and waits until each path of `ready` is answered without a server error, and none of them is degraded. */
 export async function startSubject(origin: string, ready: string[], members: Member[]): Promise<Subject> {
   await using started = new AsyncDisposableStack();
   const running = members.map((member) => ({ name: member.name, ...start(member) }));
@@ -75,7 +75,9 @@ export async function startSubject(origin: string, ready: string[], members: Mem
 
 async function answers(url: string): Promise<boolean> {
   const answer = await fetch(url).catch(() => undefined);
-  return answer !== undefined && answer.status < 500;
+  if (answer === undefined || answer.status >= 500) return false;
+  // A degraded edge answers `/readyz` with 200, too, for example while `files` starts.
+  return !(await answer.text()).includes('"status":"degraded"');
 }
 
 function start({ file, args, env }: Member): { child: ChildProcess; output(): string } {

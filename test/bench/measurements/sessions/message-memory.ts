@@ -1,4 +1,4 @@
-import { createApi } from '../../../support/api.ts';
+import { createApi, dataOfCreated } from '../../../support/api.ts';
 import { until } from '../../../support/wait.ts';
 import { type Bench, pause } from '../../bench.ts';
 import type { Subject } from '../../subjects/subject.ts';
@@ -21,8 +21,11 @@ export async function measureMessageMemory({ postgres, print }: Bench): Promise<
   await using subject = await startSeparateProcesses(database.url, { isComplete: true });
   const api = createApi(subject.origin);
   const agent = await api.createAgent();
-  const { body } = await api.post(`/agents/${agent}/conversations`, { message: message(16 * 1024) });
-  const path = `/sessions/${String(body.data.session_id)}`;
+  const conversation = await until('`sessions` has connected to `files`', async () => {
+    const answer = await api.post(`/agents/${agent}/conversations`, { message: message(16 * 1024) });
+    return answer.status === 503 ? undefined : answer;
+  });
+  const path = `/sessions/${dataOfCreated(conversation).session_id}`;
   await until('the turn has ended', async () => (await api.get(path)).body.data.status === 'idle');
   const request = JSON.stringify({ content: message(3.5 * MIB) });
   const before = await edgeMemory(subject);
