@@ -18,7 +18,6 @@ import { createLentCredentials } from './credentials/lent-credentials.ts';
 import { createSessionEgress } from './credentials/session-egress.ts';
 import { createRuntimeLoader } from './loop/agent-runtime.ts';
 import { createRunnerMetrics } from './loop/metrics.ts';
-import { OfferedToolsJournal } from './loop/server-tools.ts';
 import { beginTurnSpan } from './loop/spans.ts';
 import { runTurn } from './loop/turn.ts';
 import { createModelKeyUsers } from './models/model-key-users.ts';
@@ -126,7 +125,6 @@ export async function openRunner(
     files,
     validator: schemaValidator,
     mcpTools,
-    offeredTools: new OfferedToolsJournal(),
     metrics: createRunnerMetrics(context.metrics),
     reporter,
     stepTimeoutSeconds,

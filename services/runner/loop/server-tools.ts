@@ -1,6 +1,5 @@
 import { sha256 } from '../../../lib/digest.ts';
 import type { CallOptions } from '../../../lib/grpc/contract.ts';
-import { LruCache } from '../../../lib/lru.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { McpTools, ServerTools } from '../tools/mcp/open.ts';
 import type { RegisteredTool } from '../tools/tool.ts';
@@ -56,23 +55,18 @@ function usableNames(runtime: TurnRuntime, { tools, resourceTools, resourceServe
   ];
 }
 
-const MAX_SESSIONS = 10_000;
-
-/** Journals which tools of servers a turn can use, when they differ from those of the turn before in this process. */
-export class OfferedToolsJournal {
-  readonly #shown = new LruCache<string, string>(MAX_SESSIONS);
-
-  add({ claimed, outbox }: LeasedTurn, runtime: TurnRuntime, offered: ServerTools): void {
-    const { sessionId } = claimed;
-    const usable = usableTools(runtime, [...offered.tools, ...offered.resourceTools]);
-    if (usable.length === 0 && !this.#shown.has(sessionId)) return;
-    const digest = sha256(JSON.stringify(usable.map(({ definition }) => definition)));
-    const tools = usableNames(runtime, offered).map(({ name, server }) => ({
-      ...{ name, server, review: offered.reviews.get(server) ?? 0 },
-    }));
-    const shown = `${digest} ${JSON.stringify(tools)}`;
-    if (this.#shown.get(sessionId) === shown) return;
-    this.#shown.set(sessionId, shown);
-    outbox.add('agent.tools_offered', { sha256: digest, tools });
-  }
+/** Journals which tools of servers a turn can use, unless the newest event of the session has the same. */
+export function journalOfferedTools(
+  { claimed, outbox }: LeasedTurn,
+  runtime: TurnRuntime,
+  offered: ServerTools,
+): void {
+  const usable = usableTools(runtime, [...offered.tools, ...offered.resourceTools]);
+  const { toolsOfferedSha256: journaled } = claimed;
+  if (usable.length === 0 && journaled === undefined) return;
+  const tools = usableNames(runtime, offered).map(({ name, server }) => ({
+    ...{ name, server, review: offered.reviews.get(server) ?? 0 },
+  }));
+  const data = { sha256: sha256(JSON.stringify(usable.map(({ definition }) => definition))), tools };
+  if (sha256(JSON.stringify(data)) !== journaled) outbox.add('agent.tools_offered', data);
 }

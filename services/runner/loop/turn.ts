@@ -32,7 +32,7 @@ import {
 } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
 import { type ModelStepOptions, type ModelTurnState, runModelStep } from './run-model-step.ts';
-import { addInstructions, addServerTools, type OfferedToolsJournal } from './server-tools.ts';
+import { addInstructions, addServerTools, journalOfferedTools } from './server-tools.ts';
 import { describeAgent } from './spans.ts';
 import { FilesRefused } from './store-files.ts';
 import { invalidOutputMessage, MAX_INVALID_OUTPUTS, problemLines } from './structured-output.ts';
@@ -48,7 +48,6 @@ interface TurnOptions extends ModelStepOptions, ModelKeyOptions, ToolCallOptions
   hasSkillCopies: boolean;
   partBytes: PartBytes;
   mcpTools: Pick<McpTools, 'offer'>;
-  offeredTools: OfferedToolsJournal;
 }
 
 /** Runs one turn and puts its outcome into the outbox. Never rejects. A turn that lost its lease gets no outcome. */
@@ -98,7 +97,7 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   if (budget.ms <= 0) return completed('budget_reached');
   const openStep = answered ? undefined : lastStep;
   if (openStep) addMissingToolUses(turn, openStep, state);
-  options.offeredTools.add(turn, runtime, extended.offered);
+  journalOfferedTools(turn, runtime, extended.offered);
 
   const cancelTimer = startBudgetTimer(turn, budget.ms, options);
   try {

@@ -38,6 +38,7 @@ export interface Change {
   head: Pick<SessionState, 'status' | 'stopReason' | 'queuedTurns' | 'queueHeld' | 'fence'> & {
     currentTurnId: string | null;
     usage: Usage;
+    toolsOfferedSha256: string | null;
   };
   newTurn?: NewTurn;
   /** The new states of turns. Each turn occurs at most once. */
@@ -130,6 +131,7 @@ export function unchanged(state: SessionState): Change {
       fence: state.fence,
       currentTurnId: state.current?.turnId ?? null,
       usage: state.usage,
+      toolsOfferedSha256: state.toolsOfferedSha256,
     },
     turns: [],
   };

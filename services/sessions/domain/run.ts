@@ -55,6 +55,8 @@ export interface Report {
   events: { type: string; dataJson: string; eventId?: string | undefined }[];
   /** The changes of tool calls that the events describe. */
   calls: readonly ToolCallTransition[];
+  /** Of the data of the newest `agent.tools_offered` event of the report. Undefined without one. */
+  toolsOfferedSha256?: string | undefined;
   openMessageId: string;
   usage: Usage;
   outcome: TurnOutcome | undefined;
@@ -105,7 +107,8 @@ export function report(state: SessionState, sent: Report, limits: RunLimits, now
     usage: addUsage(turn.usage, sent.usage),
   };
   const drafts = draftsOf(state, nextTurn, sent.events);
-  const nextState: SessionState = { ...state, usage, current: nextTurn };
+  const { toolsOfferedSha256 = state.toolsOfferedSha256 } = sent;
+  const nextState: SessionState = { ...state, usage, toolsOfferedSha256, current: nextTurn };
   const { outcome } = sent;
   if (!outcome) {
     const change = unchanged(nextState);

@@ -21,6 +21,8 @@ export interface SessionState {
   queueHeld: boolean;
   fence: number;
   usage: Usage;
+  /** Of the data of the newest `agent.tools_offered` event. Null without one. */
+  toolsOfferedSha256: string | null;
   /** The turn that is in progress or blocked, if any. */
   current: TurnState | null;
   /** The first turn of the queue, if any. */

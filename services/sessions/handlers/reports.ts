@@ -34,12 +34,14 @@ export function parseReport(sent: TurnReport, context: ReportContext): Report {
     const eventId = transition?.kind === 'used' ? transition.client?.eventId : undefined;
     return { type, dataJson, eventId };
   });
+  const toolsOffered = sent.events.findLast(({ type }) => type === 'agent.tools_offered');
   return {
     turnId: sent.turnId,
     fence: sent.fence,
     reportSeq: sent.reportSeq,
     events,
     calls,
+    toolsOfferedSha256: toolsOffered && sha256(toolsOffered.dataJson),
     openMessageId: sent.openMessageId,
     usage: sent.usage ?? NO_USAGE,
     outcome: outcomeOf(sent, context),

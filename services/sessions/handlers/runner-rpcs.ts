@@ -79,6 +79,7 @@ export function runnerHandlers({
           openCalls: openCallsOf(turn, claim.approvals, stateSealer),
           followed: followers.isFollowed(state.sessionId),
           overridesJson: turn.overridesJson ?? undefined,
+          toolsOfferedSha256: state.toolsOfferedSha256 ?? undefined,
         };
       });
       return { turns, leaseMs, waitedMs: claim.waitedMs };

@@ -33,6 +33,7 @@ const HEAD_STATE = {
   steps: ['bigint', ({ change }) => change.head.usage.steps],
   tool_calls: ['bigint', ({ change }) => change.head.usage.toolCalls],
   active_ms: ['bigint', ({ change }) => change.head.usage.activeMs],
+  tools_offered_sha256: ['text', ({ change }) => change.head.toolsOfferedSha256],
 } satisfies Columns<SessionChange>;
 
 const JOURNAL = {

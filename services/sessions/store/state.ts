@@ -17,7 +17,7 @@ export const HEAD_COLUMNS = `
   h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
   s.deleted_at is not null as deleted, s.title is not null as titled, s.overrides as session_overrides, h.last_seq, h.status,
   h.stop_reason, h.queued_turns, h.queue_held, h.fence,
-  h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms`;
+  h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.tools_offered_sha256`;
 
 export const TURN_COLUMNS = `
   t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fence as turn_fence,
@@ -127,6 +127,7 @@ export interface HeadRow extends UsageRow {
   queued_turns: number;
   queue_held: boolean;
   fence: number;
+  tools_offered_sha256: string | null;
 }
 
 interface NextRow {
@@ -163,6 +164,7 @@ export function headOf(row: HeadRow): SessionState {
     queueHeld: row.queue_held,
     fence: row.fence,
     usage: usageOf(row),
+    toolsOfferedSha256: row.tools_offered_sha256,
     current: null,
     next: null,
   };

@@ -1,4 +1,5 @@
 import { wait } from '../../../lib/clock.ts';
+import { sha256 } from '../../../lib/digest.ts';
 import { refuse } from '../../../lib/errors.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { guard } from '../../../lib/grpc/guard.ts';
@@ -120,6 +121,8 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
   const latestTurns = new Map<string, QueuedTurn>();
   const initialMessages = new Map<string, Event[]>();
   const requestedAsks = new Map<string, Ask>();
+  /** Digests of the newest `agent.tools_offered` events, by session. */
+  const toolsOffered = new Map<string, string>();
   const pages = new Map<string, { events: Event[]; size: number }>();
   let fence = 0;
   let mostRunning = 0;
@@ -163,6 +166,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       failures: turn.failures ?? 0,
       openCalls: turn.openCalls ?? [],
       overridesJson: turn.overridesJson,
+      toolsOfferedSha256: toolsOffered.get(sessionId),
       followed: !fake.unfollowed.has(turn.turnId),
     };
   }
@@ -182,6 +186,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     for (const { type, dataJson } of report.events) {
       const data = JSON.parse(dataJson);
       journal.events.push({ type, data });
+      if (type === 'agent.tools_offered') toolsOffered.set(report.sessionId, sha256(dataJson));
       applyCallEvent(journal, report.fence, type, data);
     }
     for (const name of Object.keys(NO_USAGE) as (keyof Usage)[]) {

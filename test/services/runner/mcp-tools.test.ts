@@ -101,22 +101,48 @@ describe('tools of MCP servers', () => {
     expect(fixture.remote.requests).toEqual(['tools/call']);
   });
 
-  it('are offered without a request to the server, and journaled when they change', async () => {
+  it('are offered and journaled without a request to the server', async () => {
     const fixture = await open({ find: { description: 'Finds.' }, send: {} });
-    fixture.queueTurns(
-      { ...script({ text: 'done' }), mcpServers: { ids: [SERVER] } },
-      queuedTurn('trn_a', ''),
-      queuedTurn('trn_b', ''),
-    );
-    const journals = [await fixture.waitForOutcome('trn_a'), await fixture.waitForOutcome('trn_b')];
-    const events = journals.flatMap((journal) => dataOf(journal, 'agent.tools_offered'));
-    expect(events[0]).toMatchObject({
-      tools: [
-        { name: 'mcp__example__find', server: 'example', review: 3 },
-        { name: 'mcp__example__send', server: 'example', review: 3 },
-      ],
-    });
+    const runtime = { ...script({ text: 'done' }), mcpServers: { ids: [SERVER] } };
+    fixture.queueTurns(runtime, queuedTurn('trn_a', ''));
+    expect(dataOf(await fixture.waitForOutcome('trn_a'), 'agent.tools_offered')).toMatchObject([
+      {
+        tools: [
+          { name: 'mcp__example__find', server: 'example', review: 3 },
+          { name: 'mcp__example__send', server: 'example', review: 3 },
+        ],
+      },
+    ]);
     expect(fixture.remote.requests).toEqual([]);
+  });
+
+  it('are journaled again in a session only when they change, also by a restarted runner', async () => {
+    const fixture = await open({ find: {}, send: {} });
+    const offered = async (turnId: string) => {
+      const runtime = { ...script({ text: 'done' }), mcpServers: { ids: [SERVER] } };
+      fixture.queueTurns(runtime, { ...queuedTurn(turnId, ''), sessionId: 'ses_a' });
+      const events = dataOf<{ tools: object[] }>(await fixture.waitForOutcome(turnId), 'agent.tools_offered');
+      return events.map(({ tools }) => tools.length);
+    };
+    expect(await offered('trn_a')).toEqual([2]);
+    expect(await offered('trn_b')).toEqual([]);
+    await fixture.crash();
+    expect(await offered('trn_c')).toEqual([]);
+    fixture.agents.mcpServers = [{ ...fixture.server, enabled: false }];
+    await fixture.crash();
+    expect(await offered('trn_d')).toEqual([0]);
+    expect(await offered('trn_e')).toEqual([]);
+  });
+
+  it('are journaled once in a turn that a restarted runner continues', async () => {
+    const rules = [{ name: 'find', offered: true, permission: 'ask', effect: 'once' }];
+    const fixture = await open({ find: {} }, { server: { rules } });
+    const { openCalls } = await fixture.call('mcp__example__find');
+    await fixture.crash();
+    fixture.requeue('trn_1', { [openCalls[0]?.toolUseId ?? '']: { decision: 'allow' } });
+    const journal = await fixture.waitForOutcome('trn_1', 2);
+    expect(outcomeOf(journal)).toEqual(END_TURN);
+    expect(dataOf(journal, 'agent.tools_offered')).toHaveLength(1);
   });
 
   it.each<[string, Partial<McpServerRuntime>, string]>([

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { roleOf } from '../../../lib/db/roles.ts';
+import { sha256 } from '../../../lib/digest.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { runOn } from '../../support/sql.ts';
 import {
@@ -13,8 +14,17 @@ import {
   reportFor,
   STRANGER,
   sendReports,
+  sendText,
 } from './system.ts';
 import { blockedOn, createReporter, toolCallStep } from './turn-events.ts';
+
+/** A runner that stops returns its turns. */
+const STOPPING = {
+  kind: {
+    $case: 'retry' as const,
+    value: { error: { code: 'runner_stopping', message: 'stopping' }, delayMs: 0 },
+  },
+};
 
 describe('ClaimTurns when a read fails', () => {
   let system: Awaited<ReturnType<typeof openSystem>>;
@@ -61,6 +71,28 @@ describe('ClaimTurns when a read fails', () => {
     const again = await claimTurn(system);
     expect(again).toMatchObject({ turnId: first.turnId, attempt: 2 });
     expect(again.openCalls).toMatchObject([{ toolUseId: 'call_1', decision: { decision: 'allow' } }]);
+  });
+});
+
+describe('ClaimTurns after agent.tools_offered', () => {
+  it('answers with the digest of the newest event of the session, also in later turns', async () => {
+    await using system = await openSystem('in process');
+    const sessionId = await createConversation(system, 'one');
+    await sendText(system, sessionId, 'two');
+    const event = (review: number) => {
+      const tools = [{ name: 'mcp__example__find', server: 'example', review }];
+      return { type: 'agent.tools_offered', dataJson: JSON.stringify({ sha256: 'abc', tools }) };
+    };
+    const first = await claimTurn(system);
+    expect(first.toolsOfferedSha256).toBeUndefined();
+    const report = createReporter(system, first);
+    await report({ events: [event(1), event(2)] });
+    await report({ outcome: STOPPING });
+    const again = await claimTurn(system);
+    expect(again).toMatchObject({ turnId: first.turnId, attempt: 2 });
+    expect(again.toolsOfferedSha256).toBe(sha256(event(2).dataJson));
+    await createReporter(system, again)({ outcome: COMPLETED });
+    expect((await claimTurn(system)).toolsOfferedSha256).toBe(sha256(event(2).dataJson));
   });
 });
 

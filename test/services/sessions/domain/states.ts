@@ -59,6 +59,7 @@ export function sessionState(fields: Partial<SessionState> = {}): SessionState {
     queueHeld: false,
     fence: 5,
     usage: NO_USAGE,
+    toolsOfferedSha256: null,
     current: null,
     next: null,
     ...fields,

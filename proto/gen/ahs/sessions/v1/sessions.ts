@@ -680,7 +680,11 @@ export interface ClaimedTurn {
   /** The session has a follower. */
   followed: boolean;
   /** JSON object of the overrides in force (see MessageOverrides). Absent for none. */
-  overridesJson?: string | undefined;
+  overridesJson?:
+    | string
+    | undefined;
+  /** Lowercase hexadecimal SHA-256 of data_json of the session's newest agent.tools_offered event. Absent without one. */
+  toolsOfferedSha256?: string | undefined;
 }
 
 /** A tool call that was journalled (agent.tool_use) and has no result yet. */
@@ -6190,6 +6194,7 @@ function createBaseClaimedTurn(): ClaimedTurn {
     openCalls: [],
     followed: false,
     overridesJson: undefined,
+    toolsOfferedSha256: undefined,
   };
 }
 
@@ -6239,6 +6244,9 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
     }
     if (message.overridesJson !== undefined) {
       writer.uint32(122).string(message.overridesJson);
+    }
+    if (message.toolsOfferedSha256 !== undefined) {
+      writer.uint32(130).string(message.toolsOfferedSha256);
     }
     return writer;
   },
@@ -6374,6 +6382,14 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
             }
 
             message.overridesJson = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.toolsOfferedSha256 = reader.string();
             continue;
           }
         }
