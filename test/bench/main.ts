@@ -28,6 +28,9 @@ import { measureMetadata } from './measurements/sessions/metadata.ts';
 import { measureSize } from './measurements/sessions/size.ts';
 import { measureTurnWal } from './measurements/sessions/turn-wal.ts';
 import { measureTurns } from './measurements/sessions/turns.ts';
+import { measureConnecting } from './measurements/vaults/connecting.ts';
+import { measureIdleCredentials } from './measurements/vaults/idle-credentials.ts';
+import { measureModelKeys } from './measurements/vaults/model-keys.ts';
 import {
   measureAccepted,
   measureBare,
@@ -102,6 +105,9 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     ...processes,
     access: [],
     lending: [],
+    connecting: [],
+    idleCredentials: [],
+    modelKeys: [],
     mcp: [],
     skills: [],
     egress: [],
@@ -130,6 +136,9 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('access')) results.access.push(await measureAccess(bench));
     if (parts.has('egress')) results.egress.push(await measureEgress(bench));
     if (parts.has('lending')) results.lending.push(await measureLending(bench));
+    if (parts.has('connecting')) results.connecting.push(await measureConnecting(bench));
+    if (parts.has('credentials')) results.idleCredentials.push(await measureIdleCredentials(bench));
+    if (parts.has('modelkeys')) results.modelKeys.push(await measureModelKeys(bench));
     if (parts.has('mcp')) results.mcp.push(await measureMcp(bench));
     if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));
     else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium');

@@ -21,6 +21,9 @@ const PARTS = {
   egress: "m'",
   lending: "n'",
   mcp: 'n"',
+  connecting: "c'",
+  credentials: "f'",
+  modelkeys: "d'",
   console: 'o',
   memory: 'p',
   wal: 'q',
@@ -57,9 +60,10 @@ export const USAGE = `
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
                        commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload,
-                       message,history,metadata,lending,skills,egress,mcp
+                       message,history,metadata,lending,skills,egress,mcp,connecting,credentials,
+                       modelkeys
                        measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
-                       r, s, t, u, w, x, y, z, h', n', k', m', n"
+                       r, s, t, u, w, x, y, z, h', n', k', m', n", c', f', d'
                        (default: all except size, metadata, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up

@@ -8,6 +8,7 @@ import { type ProcessResults, processRows } from './process-rows.ts';
 import { line } from './rows.ts';
 import { type SessionResults, sessionRows } from './session-rows.ts';
 import { type SkillResults, skillRows } from './skill-rows.ts';
+import { type VaultResults, vaultRows } from './vault-rows.ts';
 import { type WebhookResults, webhookRows } from './webhook-rows.ts';
 
 export type Results = WebhookResults &
@@ -16,6 +17,7 @@ export type Results = WebhookResults &
   AccessResults &
   EgressResults &
   LendingResults &
+  VaultResults &
   McpResults &
   SkillResults &
   ConsoleResults &
@@ -31,6 +33,7 @@ export function table(results: Results): string {
     accessRows(results),
     egressRows(results),
     lendingRows(results),
+    vaultRows(results),
     mcpRows(results),
     consoleRows(results),
     processRows(results),
