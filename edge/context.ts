@@ -1,3 +1,4 @@
+import type { Bus } from '../lib/bus/bus.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { EffectiveSetting } from '../lib/env/effective.ts';
 import type { PeerSealer } from '../lib/grpc/sealed-for-peer.ts';
@@ -14,6 +15,8 @@ export interface EdgeContext {
   ids: Ids;
   log: Log;
   clients: Clients;
+  /** Gets the hints that a user has changed or a credential has ended. */
+  bus: Pick<Bus, 'subscribe'>;
   /** Encrypts secret members of calls. */
   sealer: PeerSealer;
   /** Runs the health checks of the process. */

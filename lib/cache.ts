@@ -6,7 +6,8 @@ import { LruCache } from './lru.ts';
  * older than `maxAgeMs`. When the cache is full, the least recently used entry is evicted. `drop` also discards a load that is in progress.
  */
 interface Cache<Value> {
-  get(key: string, load: () => Promise<Value>): Promise<Value>;
+  /** `load` gets the time from which the age counts, in milliseconds since the epoch. */
+  get(key: string, load: (startedAt: number) => Promise<Value>): Promise<Value>;
   drop(key: string): void;
   clear(): void;
 }
@@ -26,7 +27,7 @@ export function createCache<Value>(clock: Clock, maxAgeMs: number, maxEntries = 
       // When the clock was set back, the age of the entry is unknown and it is loaded again.
       const age = cached ? now - cached.loadStartedAt : maxAgeMs;
       if (cached && age >= 0 && age < maxAgeMs) return cached.value;
-      const entry: Entry<Value> = { value: load(), loadStartedAt: now };
+      const entry: Entry<Value> = { value: load(now), loadStartedAt: now };
       entries.set(key, entry);
       entry.value.catch(() => {
         if (entries.peek(key) === entry) entries.delete(key);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Refusal, refuse } from '../../lib/errors.ts';
 import type { Caller } from '../../lib/grpc/contract.ts';
@@ -13,6 +14,7 @@ import { disconnectSignal } from '../plugins/disconnect-signal.ts';
 import type { Cookies } from './cookies.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { CredentialMonitor, type MonitoredCredential } from './credential-monitor.ts';
+import { IdentityCache } from './identity-cache.ts';
 
 /** Options of calls to services on behalf of a request and the user who sent it. */
 interface AuthenticatedCall {
@@ -51,6 +53,7 @@ export function requireAdministrator(request: FastifyRequest): void {
 }
 
 interface AuthenticatorContext {
+  bus: Pick<Bus, 'subscribe'>;
   clients: Clients;
   clock: Clock;
 }
@@ -59,18 +62,18 @@ interface AuthenticatorContext {
 export class Authenticator {
   readonly mode: AuthMode;
   readonly cookies: Cookies;
-  readonly #auth: Clients['auth'];
+  readonly #identities: IdentityCache;
   readonly #monitor: CredentialMonitor;
 
   constructor(
     app: FastifyInstance,
-    { clients, clock }: AuthenticatorContext,
+    { bus, clients, clock }: AuthenticatorContext,
     mode: AuthMode,
     cookies: Cookies,
   ) {
     this.mode = mode;
     this.cookies = cookies;
-    this.#auth = clients.auth;
+    this.#identities = new IdentityCache(clients.auth, bus, clock);
     this.#monitor = new CredentialMonitor(clients.auth, clock);
     app.decorateRequest('call', undefined);
     app.decorateRequest('credential');
@@ -112,18 +115,20 @@ export class Authenticator {
 
   stop(): void {
     this.#monitor.stop();
+    this.#identities.stop();
   }
 
   async #identify(
-    { bearer, login }: Credential,
+    credential: Credential,
     address: string | undefined,
     options: Omit<AuthenticatedCall, 'caller'>,
     reply: FastifyReply,
   ): Promise<IdentifyResponse> {
+    const { bearer } = credential;
     try {
       if (bearer === '' && this.mode === 'oidc')
         throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
-      return await this.#auth.identify({ bearer: bearer ?? '', login, address }, options);
+      return await this.#identities.identify(credential, address, options);
     } catch (error) {
       if (bearer !== undefined && error instanceof Refusal && error.code in TOKEN_ERRORS)
         reply.header('www-authenticate', `${REALM}, error="invalid_token"`);

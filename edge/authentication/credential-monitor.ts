@@ -63,7 +63,7 @@ export class CredentialMonitor {
       this.#groups[this.#added++ % GROUPS]?.add(monitored);
       this.#cancel ??= this.#schedule();
     }
-    // The request that adds the response has just identified its credential.
+    // The credential of the request that adds the response was verified within the last second.
     monitored.verifiedAt = this.#now();
     monitored.responses.set(controller, response);
     return monitored;

@@ -2,6 +2,7 @@ import type { RegisteredRoute, RouteAccess } from '../../edge/access.ts';
 import { createApp } from '../../edge/app.ts';
 import { settings } from '../../edge/config.ts';
 import type { EdgeContext } from '../../edge/context.ts';
+import { createLocalBus } from '../../lib/bus/local.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { readSettings } from '../../lib/env.ts';
 import { createClient } from '../../lib/grpc/client.ts';
@@ -93,6 +94,7 @@ export function standaloneContext(): EdgeContext {
     clock,
     ids: createIds(clock),
     log: createLog({ level: 'silent' }),
+    bus: createLocalBus(() => {}),
     metrics: createMetrics(),
     tracer: silentTracer,
     sealer: createPeerSealer('edge', ''),

@@ -20,6 +20,15 @@ export interface Identity {
   user: User;
   scopes: Scope[];
   credential: string;
+  /** The edge may use the identity again until then, in milliseconds since the epoch. */
+  validUntil: number;
+}
+
+/** A cached fact. */
+interface Fact<Value> {
+  value: Value;
+  /** The time at which it is loaded again, in milliseconds since the epoch. */
+  freshUntil: number;
 }
 
 export interface PresentedCredential {
@@ -45,14 +54,23 @@ interface IdentityContext {
   idleMs: number;
 }
 
+interface VerifiedCredential {
+  id: string;
+  scopes: readonly Scope[];
+  /** Milliseconds since the epoch. */
+  validUntil: number;
+}
+
+const LOCAL_CREDENTIAL = { id: 'local', scopes: SCOPES, validUntil: Number.POSITIVE_INFINITY };
+
 export type Identifier = ReturnType<typeof createIdentifier>;
 
 /** Identifies the user of a credential. Reads through caches that change hints clear immediately. */
 export function createIdentifier(context: IdentityContext) {
   const { credentials, lastSeen, bus, clock, issuer, accessTokens, idleMs } = context;
-  const users = createCache<User | undefined>(clock, IDENTITY_CACHE_MS);
-  const tokens = createCache<TokenRecord | undefined>(clock, IDENTITY_CACHE_MS);
-  const logins = createCache<LoginRecord | undefined>(clock, IDENTITY_CACHE_MS);
+  const users = createCache<Fact<User | undefined>>(clock, IDENTITY_CACHE_MS);
+  const tokens = createCache<Fact<TokenRecord | undefined>>(clock, IDENTITY_CACHE_MS);
+  const logins = createCache<Fact<LoginRecord | undefined>>(clock, IDENTITY_CACHE_MS);
   const subscriptions = [
     bus.subscribe('users.changed', (userId) => users.drop(userId)),
     bus.subscribe('credentials.ended', (digest) => {
@@ -62,13 +80,23 @@ export function createIdentifier(context: IdentityContext) {
   ];
 
   /** Concurrent requests share a load. It is traced with the first request and ignores its cancellation. */
-  async function identity(userId: string, scopes: readonly Scope[], credential: string, { trace }: Call) {
-    const user = requireEnabledUser(
-      await users.get(userId, () => context.users.user(userId, { trace })),
-      issuer,
+  async function identity(
+    userId: string,
+    { id, scopes, validUntil }: VerifiedCredential,
+    { trace }: Call,
+  ): Promise<Identity> {
+    const fact = await users.get(
+      userId,
+      loading(() => context.users.user(userId, { trace })),
     );
+    const user = requireEnabledUser(fact.value, issuer);
     lastSeen.record('usr', userId, user.lastSeenAt);
-    return { user: restrictRoles(user, scopes), scopes: effectiveScopes(scopes), credential };
+    return {
+      user: restrictRoles(user, scopes),
+      scopes: effectiveScopes(scopes),
+      credential: id,
+      validUntil: Math.min(validUntil, fact.freshUntil),
+    };
   }
 
   async function byToken(value: string, call: Call): Promise<Identity> {
@@ -78,11 +106,12 @@ export function createIdentifier(context: IdentityContext) {
       if (!isTokenValue(value)) throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
       return credentials.token(digest, { trace });
     };
-    const token = await tokens.get(digest, find);
+    const { value: token, freshUntil } = await tokens.get(digest, loading(find));
     if (!token) throw refuse('UNAUTHENTICATED', 'Unknown bearer token.');
     if (token.expiresAt && token.expiresAt <= clock.now())
       throw refuse('TOKEN_EXPIRED', 'The bearer token has expired.');
-    const found = await identity(token.userId, token.scopes, token.id, call);
+    const validUntil = Math.min(freshUntil, token.expiresAt?.getTime() ?? freshUntil);
+    const found = await identity(token.userId, { id: token.id, scopes: token.scopes, validUntil }, call);
     lastSeen.record('tok', token.id, token.lastUsedAt);
     return found;
   }
@@ -92,8 +121,12 @@ export function createIdentifier(context: IdentityContext) {
     call: Call,
   ): Promise<Identity> {
     if (!accessTokens) throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
-    const { userId, scopes } = await accessTokens.verify(bearer, { trace: call.trace, address, again });
-    return identity(userId, scopes, 'access_token', call);
+    const { userId, scopes, validUntil } = await accessTokens.verify(bearer, {
+      trace: call.trace,
+      address,
+      again,
+    });
+    return identity(userId, { id: 'access_token', scopes, validUntil }, call);
   }
 
   async function byLogin(value: string, call: Call): Promise<Identity> {
@@ -103,11 +136,13 @@ export function createIdentifier(context: IdentityContext) {
       if (!isLoginValue(value)) throw refuse('UNAUTHENTICATED', 'The login has ended.');
       return credentials.login(digest, { trace });
     };
-    const login = await logins.get(digest, find);
+    const { value: login, freshUntil } = await logins.get(digest, loading(find));
     const now = clock.now().getTime();
-    if (!login || login.endsAt.getTime() <= now || now - login.seenAt.getTime() >= idleMs)
+    const idleUntil = (login?.seenAt.getTime() ?? 0) + idleMs;
+    if (!login || login.endsAt.getTime() <= now || idleUntil <= now)
       throw refuse('UNAUTHENTICATED', 'The login has ended.');
-    const found = await identity(login.userId, LOGIN_SCOPES, login.id, call);
+    const validUntil = Math.min(freshUntil, login.endsAt.getTime(), idleUntil);
+    const found = await identity(login.userId, { id: login.id, scopes: LOGIN_SCOPES, validUntil }, call);
     lastSeen.record('lgn', login.id, login.seenAt);
     return found;
   }
@@ -116,7 +151,7 @@ export function createIdentifier(context: IdentityContext) {
     /** Fails with UNAUTHENTICATED, TOKEN_EXPIRED or DEPENDENCY_UNAVAILABLE. */
     async identify(presented: PresentedCredential, call: Call): Promise<Identity> {
       const { bearer, login } = presented;
-      if (issuer === undefined) return identity(LOCAL_ADMINISTRATOR, SCOPES, 'local', call);
+      if (issuer === undefined) return identity(LOCAL_ADMINISTRATOR, LOCAL_CREDENTIAL, call);
       if (hasTokenPrefix(bearer)) return byToken(bearer, call);
       if (bearer) return byAccessToken(presented, call);
       if (login) return byLogin(login, call);
@@ -126,4 +161,9 @@ export function createIdentifier(context: IdentityContext) {
       for (const unsubscribe of subscriptions) unsubscribe();
     },
   };
+}
+
+/** Returns the load of a fact for a cache. */
+function loading<Value>(find: () => Promise<Value>): (startedAt: number) => Promise<Fact<Value>> {
+  return async (startedAt) => ({ value: await find(), freshUntil: startedAt + IDENTITY_CACHE_MS });
 }

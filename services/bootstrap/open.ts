@@ -126,7 +126,7 @@ export async function openModules(
         deployments: deployments(),
         vaults: vaults(),
       };
-      const { clock, ids, log, metrics, tracer } = context;
+      const { clock, ids, log, bus, metrics, tracer } = context;
       const sealer = createPeerSealer('edge', context.serviceSecret);
       const { backends } = infrastructure;
       const readiness = () => modules.readiness();
@@ -135,6 +135,7 @@ export async function openModules(
         clock,
         ids,
         log,
+        bus,
         metrics,
         tracer,
         clients,

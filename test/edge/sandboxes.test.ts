@@ -45,7 +45,7 @@ describe('/admin/sandboxes', () => {
 
   beforeAll(async () => {
     const context = createContext('');
-    const { clock, ids, log, metrics, tracer } = context;
+    const { clock, ids, log, bus, metrics, tracer } = context;
     const known = (sandboxId: string) => {
       if (sandboxId !== SANDBOX.sandboxId) throw refuse('SANDBOX_NOT_FOUND', 'there is no such sandbox');
       return { sandbox: SANDBOX };
@@ -92,6 +92,7 @@ describe('/admin/sandboxes', () => {
         clock,
         ids,
         log,
+        bus,
         metrics,
         tracer,
         clients,

@@ -5,14 +5,23 @@ import type { AuthHandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AuthServiceDefinition>, 'identify' | 'beginLogin' | 'finishLogin' | 'endLogin'>;
 
-export function loginHandlers({ identify, sourceLimiter: sources, logins }: AuthHandlerContext): Methods {
+export function loginHandlers({
+  identify,
+  sourceLimiter: sources,
+  logins,
+  clock,
+}: AuthHandlerContext): Methods {
   function requireLogins() {
     if (!logins) throw refuse('LOGIN_NOT_AVAILABLE', 'Local mode has no logins.');
     return logins;
   }
 
   return {
-    identify: (request, call) => identify(request, call),
+    async identify(request, call) {
+      const { validUntil, ...identity } = await identify(request, call);
+      const validForMs = Math.floor(validUntil) - clock.now().getTime();
+      return { ...identity, validForMs: validForMs > 0 ? validForMs : undefined };
+    },
 
     async beginLogin({ returnTo, address }, call) {
       const flow = requireLogins();

@@ -16,9 +16,14 @@ import { describeFailure } from './provider-error.ts';
 import { tokenFormOf } from './token-form.ts';
 
 /** The user and the scopes of an access token. */
-interface Verified {
+interface TokenRights {
   userId: string;
   scopes: Scope[];
+}
+
+interface Verified extends TokenRights {
+  /** The token is verified again from then on, in milliseconds since the epoch. */
+  validUntil: number;
 }
 
 interface AccessTokensContext {
@@ -41,11 +46,6 @@ export interface TokenRequest {
   address?: string | undefined;
   /** The check of a long-lived response. Its token has been verified, perhaps by another process. */
   again?: boolean | undefined;
-}
-
-interface CachedToken extends Verified {
-  /** Milliseconds since the epoch. */
-  endsAt: number;
 }
 
 interface Rejection {
@@ -71,7 +71,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokenVerifier>;
  */
 export function createAccessTokenVerifier(context: AccessTokensContext) {
   const { provider, userSync, clock, log, audience, scopePrefix, introspection } = context;
-  const verifiedJwts = new LruCache<string, CachedToken>(MAX_CACHED_TOKENS);
+  const verifiedJwts = new LruCache<string, Verified>(MAX_CACHED_TOKENS);
   const introspected = createCache<Verified>(clock, context.introspectionCacheMs);
   const rejections = new LruCache<string, Rejection>(MAX_CACHED_TOKENS);
   /** Tokens that were valid when they were last verified. Their queries are not limited. */
@@ -79,8 +79,8 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
 
   async function verifyJwt(token: string, digest: string, source: QuerySource, trace: Trace) {
     const claims = await claimsOf(token, source);
-    const found = await userOf(claims, { trace });
-    verifiedJwts.set(digest, { ...found, endsAt: Number(claims.exp) * 1_000 });
+    const found = { ...(await userOf(claims, { trace })), validUntil: Number(claims.exp) * 1_000 };
+    verifiedJwts.set(digest, found);
     return found;
   }
 
@@ -112,14 +112,20 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
     return payload;
   }
 
-  async function introspect(token: string, source: QuerySource, trace: Trace): Promise<Verified> {
+  async function introspect(
+    token: string,
+    source: QuerySource,
+    trace: Trace,
+    startedAt: number,
+  ): Promise<Verified> {
     const response = await introspectionOf(token, source);
     const isForAudience = [response.aud ?? []].flat().includes(audience);
     const isExpired = response.exp !== undefined && response.exp * 1_000 <= clock.now().getTime();
     const isBearer =
       (response.token_type ?? 'bearer').toLowerCase() === 'bearer' && response.cnf === undefined;
     if (!response.active || !isForAudience || isExpired || !isBearer) throw invalidToken();
-    return userOf(response, { trace });
+    const validUntil = startedAt + context.introspectionCacheMs;
+    return { ...(await userOf(response, { trace })), validUntil };
   }
 
   async function introspectionOf(token: string, source: QuerySource) {
@@ -137,7 +143,7 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
     }
   }
 
-  async function userOf(claims: UserClaims, options: { trace: Trace }): Promise<Verified> {
+  async function userOf(claims: UserClaims, options: { trace: Trace }): Promise<TokenRights> {
     const user = await userSync.syncAccessToken(claims, options);
     if (!user) throw invalidToken();
     return { userId: user.userId, scopes: scopesIn(claims, scopePrefix) };
@@ -165,7 +171,7 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
       const digest = sha256(token);
       const now = clock.now().getTime();
       const cached = verifiedJwts.get(digest);
-      if (cached && cached.endsAt > now) return cached;
+      if (cached && cached.validUntil > now) return cached;
       const rejection = rejections.get(digest);
       if (rejection && rejection.endsAt > now) throw refuse(rejection.code, rejection.message);
       const form = tokenFormOf(token);
@@ -174,7 +180,7 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
       try {
         const found = await (form === 'jwt'
           ? verifyJwt(token, digest, source, trace)
-          : introspected.get(digest, () => introspect(token, source, trace)));
+          : introspected.get(digest, (startedAt) => introspect(token, source, trace, startedAt)));
         known.set(digest, true);
         return found;
       } catch (error) {

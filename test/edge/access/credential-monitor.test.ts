@@ -94,7 +94,7 @@ describe('CredentialMonitor', () => {
 
   async function open(): Promise<string> {
     const context = createContext('', { clock });
-    const { ids, log, metrics, tracer } = context;
+    const { ids, log, bus, metrics, tracer } = context;
     const clients = {
       auth: fakeService(AuthServiceDefinition, { identify }, 'edge', context),
       sessions: fakeService(SessionsServiceDefinition, { follow }, 'edge', context),
@@ -108,6 +108,7 @@ describe('CredentialMonitor', () => {
       clock,
       ids,
       log,
+      bus,
       metrics,
       tracer,
       clients,

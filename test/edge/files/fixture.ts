@@ -46,6 +46,7 @@ export async function openFileFixture(
       clock,
       ids: createIds(clock),
       log: createLog({ level: 'error' }),
+      bus: context.bus,
       metrics: createMetrics(),
       tracer: silentTracer,
       sealer: createPeerSealer('edge', context.serviceSecret),

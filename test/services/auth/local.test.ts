@@ -28,6 +28,7 @@ describe.each(TRANSPORTS)('auth service in local mode, %s', (transport) => {
       },
       scopes: ['read', 'write', 'admin'],
       credential: 'local',
+      validForMs: expect.any(Number),
     });
   });
 

@@ -55,6 +55,12 @@ export interface IdentifyResponse {
   scopes: string[];
   /** tok_… or lgn_…; access_token: an access token of the identity provider; local: local mode. */
   credential: string;
+  /**
+   * The caller may use this response for further requests with the same credential, for this many milliseconds from the
+   * start of the call, and until a hint says that a user has changed or a credential has ended. Absent: for this request
+   * only, for example because requests are counted.
+   */
+  validForMs?: number | undefined;
 }
 
 export interface BeginLoginRequest {
@@ -513,7 +519,7 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
 };
 
 function createBaseIdentifyResponse(): IdentifyResponse {
-  return { user: undefined, scopes: [], credential: "" };
+  return { user: undefined, scopes: [], credential: "", validForMs: undefined };
 }
 
 export const IdentifyResponse: MessageFns<IdentifyResponse> = {
@@ -526,6 +532,9 @@ export const IdentifyResponse: MessageFns<IdentifyResponse> = {
     }
     if (message.credential !== "") {
       writer.uint32(26).string(message.credential);
+    }
+    if (message.validForMs !== undefined) {
+      writer.uint32(32).uint32(message.validForMs);
     }
     return writer;
   },
@@ -565,6 +574,14 @@ export const IdentifyResponse: MessageFns<IdentifyResponse> = {
             }
 
             message.credential = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.validForMs = reader.uint32();
             continue;
           }
         }
