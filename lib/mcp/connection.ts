@@ -136,6 +136,11 @@ export class McpConnection {
     );
   }
 
+  /** Whether it may be kept for later exchanges. One of the transport `sse` holds a response of the server open. */
+  get isReusable(): boolean {
+    return this.#client.transport instanceof StreamableHTTPClientTransport;
+  }
+
   /** Reads the complete catalogue. Throws McpError, or the reason of the signal. */
   async readCatalogue(signal?: AbortSignal): Promise<ReadCatalogue> {
     const limits = { caller: signal, endsRequests: true, ...CATALOGUE_LIMITS };
@@ -271,7 +276,9 @@ export class McpConnection {
       cancelSilence = this.#clock.after(timeoutSeconds * 1_000, timeOut(timeoutSeconds));
     };
     prolong();
-    const signal = caller ? AbortSignal.any([caller, limit.signal]) : limit.signal;
+    const { signal } = limit;
+    const onAbort = () => limit.abort(caller?.reason);
+    caller?.addEventListener('abort', onAbort, { once: true });
     const options = {
       ...limits,
       signal: endsRequests ? signal : undefined,
@@ -285,12 +292,12 @@ export class McpConnection {
         try {
           return await untilAborted(run(signal, prolong, exchange), signal);
         } catch (error) {
-          caller?.throwIfAborted();
-          limit.signal.throwIfAborted();
+          signal.throwIfAborted();
           throw failureOf(exchange, error);
         }
       });
     } finally {
+      caller?.removeEventListener('abort', onAbort);
       cancelTotal();
       cancelSilence();
     }

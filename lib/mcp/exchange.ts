@@ -11,6 +11,8 @@ export interface ExchangeOptions {
   onBroken(exchange: Exchange, failure: unknown): void;
 }
 
+/** Without a reason, each abort would make an error with a stack. */
+const ENDED = 'the exchange has ended';
 const MAX_CHALLENGE_BYTES = 4 * 1024;
 /** How often the response of an exchange is resumed after its stream broke. */
 const MAX_RESUMPTIONS = 2;
@@ -49,7 +51,7 @@ export class Exchange {
   }
 
   end(): void {
-    this.#ended.abort();
+    this.#ended.abort(ENDED);
   }
 
   noteFailure(failure: unknown): void {

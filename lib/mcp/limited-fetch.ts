@@ -61,15 +61,15 @@ export class LimitedFetch {
   readonly fetch: Fetch = async (input, init) => {
     const exchange = this.current;
     const url = new URL(input instanceof Request ? input.url : input);
-    const sdkHeaders = new Headers(init?.headers);
+    const given = init?.headers;
+    const sdkHeaders = given instanceof Headers ? given : new Headers(given);
     const isResumption = sdkHeaders.has('last-event-id');
     try {
       if (url.origin !== this.#options.url.origin)
         throw new McpError('redirected', 'The server names an address of another origin.');
       if (isOptionalStream(init?.method, sdkHeaders)) return new Response(null, { status: 405 });
       const headers = await this.#withCredential(sdkHeaders);
-      const signals = [init?.signal, exchange?.signal].filter((signal) => signal != null);
-      const signal = signals.length > 0 ? AbortSignal.any(signals) : null;
+      const signal = eitherOf(init?.signal ?? undefined, exchange?.signal) ?? null;
       const response = await this.#send(url, { ...init, headers, signal });
       if (!isResumption) exchange?.noteResponse(response, { hasSession: sdkHeaders.has('mcp-session-id') });
       // The stream of the transport `sse` begins with the connection and serves all later exchanges.
@@ -83,10 +83,9 @@ export class LimitedFetch {
 
   async #withCredential(sdkHeaders: Headers): Promise<Headers> {
     const { headers = {} } = this.#options;
-    const all = new Headers(
-      typeof headers === 'function' ? await headers().catch(throwUnavailable) : headers,
-    );
-    for (const [name, value] of sdkHeaders) all.set(name, value);
+    const credential = typeof headers === 'function' ? await headers().catch(throwUnavailable) : headers;
+    const all = new Headers(sdkHeaders);
+    for (const [name, value] of Object.entries(credential)) if (!all.has(name)) all.set(name, value);
     return all;
   }
 
@@ -115,6 +114,10 @@ export class LimitedFetch {
     });
     return new Response(reader, { status, statusText, headers });
   }
+}
+
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
 function throwUnavailable(): never {

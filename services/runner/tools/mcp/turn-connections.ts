@@ -22,16 +22,16 @@ type CredentialSource = Pick<LentCredentials, 'lend' | 'known'>;
 const MAX_CLOSE_MS = 2_000;
 
 /**
- * The connections of one turn. A server of 2025-11-25 keeps its session for all calls of the turn with one credential; other
- * connections end with their exchange. Turns share no connections.
+ * The connections of one turn, one per server as it is now and credential. Those of the transport `sse` end with their exchange. Turns
+ * share no connections.
  */
 export class TurnConnections {
   readonly #servers: RemoteServers;
   readonly #credentials: CredentialSource;
   readonly #clock: Clock;
-  /** By server and credential. Undefined for a connection without a session. */
-  readonly #sessions = new Map<string, Promise<McpConnection | undefined>>();
-  /** The open connections with a session, and how they get their headers. */
+  /** By server with its address, and credential. Undefined for a connection that is not kept. */
+  readonly #kept = new Map<string, Promise<McpConnection | undefined>>();
+  /** The kept connections, and how they get their headers. */
   readonly #open = new Map<McpConnection, () => Promise<unknown>>();
   #isClosed = false;
 
@@ -48,8 +48,9 @@ export class TurnConnections {
     caller: Caller,
     run: (connection: McpConnection) => Promise<Result>,
   ): Promise<Result> {
-    const key = `${server.mcpServerId} ${credential?.credentialId ?? ''}`;
-    const headers = () => this.#headers(server.mcpServerId, credential, caller);
+    const { mcpServerId, url, transport, timeoutSeconds } = server;
+    const key = JSON.stringify([mcpServerId, credential?.credentialId, url, transport, timeoutSeconds]);
+    const headers = () => this.#headers(mcpServerId, credential, caller);
     return this.#servers.attempt(server, credential, async (open) => {
       for (let isRepeated = false; ; isRepeated = true) {
         const connection = await this.#connection(key, headers, caller, open);
@@ -57,7 +58,7 @@ export class TurnConnections {
           return await run(connection);
         } catch (error) {
           // Other exchanges may still use the connection, so it is closed with the turn.
-          if (isOutage(error)) this.#sessions.delete(key);
+          if (isOutage(error)) this.#kept.delete(key);
           // A message in an unknown session has no effect.
           if (isRepeated || !(error instanceof McpError) || !error.isSessionLost) throw error;
         } finally {
@@ -74,10 +75,11 @@ export class TurnConnections {
   async close({ isLeaseLost }: { isLeaseLost: boolean }): Promise<void> {
     const connections = [...this.#open];
     this.#open.clear();
-    this.#sessions.clear();
-    if (connections.length > 0 && !isLeaseLost) {
+    this.#kept.clear();
+    const withSession = connections.filter(([connection]) => connection.hasSession);
+    if (withSession.length > 0 && !isLeaseLost) {
       const lent = new AbortController();
-      void Promise.allSettled(connections.map(([, headers]) => headers())).then(() => lent.abort());
+      void Promise.allSettled(withSession.map(([, headers]) => headers())).then(() => lent.abort());
       await wait(this.#clock, MAX_CLOSE_MS, lent.signal);
     }
     this.#isClosed = true;
@@ -91,21 +93,21 @@ export class TurnConnections {
     open: OpenConnection,
   ): Promise<McpConnection> {
     for (;;) {
-      const session = this.#sessions.get(key);
-      if (!session) break;
-      const connection = await session;
+      const kept = this.#kept.get(key);
+      if (!kept) break;
+      const connection = await kept;
       if (connection) return connection;
-      if (this.#sessions.get(key) === session) this.#sessions.delete(key);
+      if (this.#kept.get(key) === kept) this.#kept.delete(key);
     }
     const opening = open(headers, signal).then((connection) => {
-      if (connection.hasSession && !this.#isClosed) this.#open.set(connection, headers);
+      if (connection.isReusable && !this.#isClosed) this.#open.set(connection, headers);
       return connection;
     });
-    const session = opening.then(
+    const kept = opening.then(
       (connection) => (this.#open.has(connection) ? connection : undefined),
       () => undefined,
     );
-    this.#sessions.set(key, session);
+    this.#kept.set(key, kept);
     return opening;
   }
 
