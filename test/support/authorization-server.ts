@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import Provider from 'oidc-provider';
+import type { Certificate } from './certificates.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { createIdentityStore } from './identity-store.ts';
 import type { McpTestServer } from './mcp-server.ts';
@@ -16,6 +18,10 @@ interface AuthorizationServerOptions {
   clients?: readonly { client_id: string; client_secret: string }[];
   /** Whether clients can register themselves. Default: true. */
   registersClients?: boolean;
+  /** Serves https with this certificate. Default: http. */
+  certificate?: Certificate;
+  /** Fetches the metadata documents of clients whose ids are URLs. Default: there are no such clients. */
+  fetchDocument?: (url: URL) => Promise<Response>;
 }
 
 const SCOPES = ['read', 'write'];
@@ -26,7 +32,7 @@ const SCOPES = ['read', 'write'];
  */
 export class AuthorizationServer implements AsyncDisposable {
   readonly #options: AuthorizationServerOptions;
-  readonly #server = createServer((request, response) => this.#handle(request, response));
+  readonly #server: ReturnType<typeof createServer>;
   #provider: Provider | undefined;
   #listener: RequestListener = () => {};
   /** The origin to which browsers return. */
@@ -56,6 +62,9 @@ export class AuthorizationServer implements AsyncDisposable {
   private constructor(options: AuthorizationServerOptions) {
     this.#options = options;
     this.origin = options.origin ?? 'http://127.0.0.1:1';
+    const listener: RequestListener = (request, response) => this.#handle(request, response);
+    const { certificate } = options;
+    this.#server = certificate ? createTlsServer(certificate, listener) : createServer(listener);
   }
 
   get port(): number {
@@ -63,7 +72,7 @@ export class AuthorizationServer implements AsyncDisposable {
   }
 
   get issuer(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `${this.#options.certificate ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   /** Follows the redirects of an authorization like a browser. Returns the query of the callback. */
@@ -128,7 +137,7 @@ export class AuthorizationServer implements AsyncDisposable {
   }
 
   #configuration(key: JWK): object {
-    const { tokenSeconds = 3_600, clients = [], registersClients = true } = this.#options;
+    const { tokenSeconds = 3_600, clients = [], registersClients = true, fetchDocument } = this.#options;
     return {
       adapter: createIdentityStore(),
       jwks: { keys: [key] },
@@ -148,6 +157,7 @@ export class AuthorizationServer implements AsyncDisposable {
         claims: async () => ({ sub: accountId }),
       }),
       interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+      ...(fetchDocument && { fetch: (url: string | URL) => fetchDocument(new URL(url)) }),
       rotateRefreshToken: true,
       issueRefreshToken: async () => true,
       ttl: {
@@ -158,6 +168,7 @@ export class AuthorizationServer implements AsyncDisposable {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
         registration: { enabled: registersClients },
+        clientIdMetadataDocument: { enabled: fetchDocument !== undefined, ack: 'draft-02' },
         revocation: { enabled: true, allowedPolicy: () => true },
         resourceIndicators: {
           enabled: true,
