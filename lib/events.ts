@@ -112,8 +112,15 @@ export type StopReason = Static<typeof StopReason>;
 /** What a person needs to know to decide an approval of kind `authorization` or `input`. It contains no secret. */
 export const ApprovalDetails = Type.Object(
   {
-    mcp_server_id: Type.String({ description: 'mcp_…: the server of the call.' }),
-    name: Type.String({ description: 'The name of the server.' }),
+    mcp_server_id: optional(
+      Type.String({ description: 'mcp_…: the server of the call. Absent for a model key.' }),
+    ),
+    model_provider: optional(
+      Type.String({
+        description: 'Only for `authorization` of a turn: the model provider whose key the turn needs.',
+      }),
+    ),
+    name: Type.String({ description: 'The name of the server, or of the model provider.' }),
     host: optional(Type.String({ description: 'Only for `authorization`: the host of the server.' })),
     reason: optional(
       Type.String({
@@ -147,8 +154,8 @@ export const ApprovalDetails = Type.Object(
   {
     title: 'ApprovalDetails',
     description:
-      'The server of an approval of kind `authorization` or `input`, and what it needs. Message, form and link are content ' +
-      'of the server.',
+      'The server or model provider of an approval of kind `authorization` or `input`, and what it needs. Message, form and ' +
+      'link are content of the server.',
   },
 );
 
@@ -267,6 +274,7 @@ export const EVENT_DATA = {
   'approval.requested': data({
     approval_id: text,
     kind: Type.Enum([...APPROVAL_KINDS]),
+    /** Absent for an authorization that belongs to the turn itself. */
     tool_use_id: optional(text),
     /** The calls that share the approval, if there are several. `tool_use_id` is the first one. */
     tool_use_ids: optional(Type.Array(text)),

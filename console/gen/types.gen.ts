@@ -882,15 +882,19 @@ export type SessionExtensions = {
 };
 
 /**
- * The server of an approval of kind `authorization` or `input`, and what it needs. Message, form and link are content of the server.
+ * The server or model provider of an approval of kind `authorization` or `input`, and what it needs. Message, form and link are content of the server.
  */
 export type ApprovalDetails = {
     /**
-     * mcp_…: the server of the call.
+     * mcp_…: the server of the call. Absent for a model key.
      */
-    mcp_server_id: string;
+    mcp_server_id?: string;
     /**
-     * The name of the server.
+     * Only for `authorization` of a turn: the model provider whose key the turn needs.
+     */
+    model_provider?: string;
+    /**
+     * The name of the server, or of the model provider.
      */
     name: string;
     /**
@@ -939,22 +943,13 @@ export type Approval = {
      */
     turn_id: string;
     /**
-     * `tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown. `authorization`: calls to a server wait for a credential. `input`: the server of a call asks for input.
+     * `tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown. `authorization`: calls to a server wait for a credential, or the turn waits for the model key of its agent. `input`: the server of a call asks for input.
      */
     kind: 'tool' | 'outcome_unknown' | 'authorization' | 'input';
     details: ApprovalDetails | null;
-    /**
-     * The id that the model gave the tool call.
-     */
-    tool_use_id: string;
-    /**
-     * The name of the tool.
-     */
-    tool_name: string;
-    /**
-     * The SHA-256 of the input as JSON text, in lowercase hexadecimal.
-     */
-    input_sha256: string;
+    tool_use_id: string | null;
+    tool_name: string | null;
+    input_sha256: string | null;
     status: 'pending' | 'decided' | 'expired' | 'cancelled';
     decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed' | 'accept' | 'decline' | 'cancel' | null;
     reason: string | null;
@@ -6188,7 +6183,7 @@ export type ListApprovalsResponse = ListApprovalsResponses[keyof ListApprovalsRe
 export type DecideApprovalData = {
     body: {
         /**
-         * `allow` or `deny` for kind `tool`. `retry`, `mark_done` or `mark_failed` for kind `outcome_unknown`: the call is repeated, or the agent is told that it succeeded or failed. `retry` or `deny` for kind `authorization`: the credential is asked for again, or the agent is told that it has no access. `accept`, `decline` or `cancel` for kind `input`.
+         * `allow` or `deny` for kind `tool`. `retry`, `mark_done` or `mark_failed` for kind `outcome_unknown`: the call is repeated, or the agent is told that it succeeded or failed. `retry` or `deny` for kind `authorization`: the credential is asked for again, or the agent is told that it has no access. Without `tool_use_id`, `deny` ends the turn as failed. `accept`, `decline` or `cancel` for kind `input`.
          */
         decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed' | 'accept' | 'decline' | 'cancel';
         /**

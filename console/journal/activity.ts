@@ -34,9 +34,13 @@ function runningActivity({ drafts }: Pick<JournalView, 'drafts'>, chat: readonly
 
 function pendingRequests(chat: readonly ChatItem[]): string | undefined {
   const approvals = namesOf(chat, ({ state }) => state === 'awaiting_approval');
+  const waitsForKey = chat.some(
+    (item) => item.kind === 'authorization' && item.approval.decision === undefined,
+  );
   const questions = chat.filter((item) => isAwaited(item) && item.answerKind === 'input');
   const results = namesOf(chat, (call) => isAwaited(call) && call.answerKind === 'tool_result');
   const sentences = [
+    ...(waitsForKey ? ['Waiting for the model key of the agent.'] : []),
     ...(approvals ? [`Waiting for your decision on ${approvals}.`] : []),
     ...(questions.length > 0 ? ['Waiting for your answer.'] : []),
     ...(results ? [`Waiting for the client to run ${results}.`] : []),

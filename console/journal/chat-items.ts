@@ -67,6 +67,17 @@ export interface ToolCall {
   approval: ApprovalRequest | undefined;
 }
 
+/** The approval of a turn that waits for the model key of its agent. */
+export interface TurnAuthorization {
+  kind: 'authorization';
+  key: string;
+  seq: number;
+  createdAt: string;
+  turnId: string | undefined;
+  /** Decided, also when the turn has ended. */
+  approval: ApprovalRequest;
+}
+
 export interface Notice {
   kind: 'notice';
   key: string;
@@ -112,4 +123,4 @@ export interface FileChanges {
   files: { seq: number; path: string; change: 'created' | 'modified' | 'deleted' }[];
 }
 
-export type ChatItem = ChatMessage | ToolCall | Notice | TurnEnd | Upload | FileChanges;
+export type ChatItem = ChatMessage | ToolCall | TurnAuthorization | Notice | TurnEnd | Upload | FileChanges;

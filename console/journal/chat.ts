@@ -1,4 +1,4 @@
-import type { ChatItem, ChatMessage, Notice, ToolCall, TurnEnd } from './chat-items.ts';
+import type { ChatItem, ChatMessage, Notice, ToolCall, TurnAuthorization, TurnEnd } from './chat-items.ts';
 import type { DurableEvent, EventOf } from './event.ts';
 import { fileEventFolder } from './file-changes.ts';
 import { retriesOf, retrySummary } from './retries.ts';
@@ -12,6 +12,7 @@ export type {
   FileChanges,
   Notice,
   ToolCall,
+  TurnAuthorization,
   TurnEnd,
   Upload,
 } from './chat-items.ts';
@@ -33,6 +34,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
   /** Calls of turns that have not ended. */
   const pendingCalls = new Set<ToolCall>();
   const callsByApproval = new Map<string, ToolCall[]>();
+  const authorizations = new Map<string, TurnAuthorization>();
   const discardedMessageIds = new Set<string>();
   for (const { type, data } of events)
     if (type === 'agent.message_discarded') discardedMessageIds.add(data.message_id);
@@ -116,9 +118,17 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
       }
       case 'approval.requested': {
         const { approval_id: approvalId, kind, expires_at: expiresAt, details } = event.data;
-        const ids = event.data.tool_use_ids ?? [event.data.tool_use_id ?? ''];
-        const waiting = ids.flatMap((id) => callOf(event, id) ?? []);
         const request = { approvalId, kind, expiresAt, details, decision: undefined, reason: undefined };
+        const { tool_use_id: toolUseId } = event.data;
+        if (toolUseId === undefined) {
+          const approval = { ...request, isShared: false };
+          const item: TurnAuthorization = { kind: 'authorization', ...base, turnId: event.turn_id, approval };
+          authorizations.set(approvalId, item);
+          items.push(item);
+          break;
+        }
+        const ids = event.data.tool_use_ids ?? [toolUseId];
+        const waiting = ids.flatMap((id) => callOf(event, id) ?? []);
         for (const [index, call] of waiting.entries()) {
           call.approval = { ...request, isShared: index > 0 };
           call.state = 'awaiting_approval';
@@ -128,6 +138,8 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
       }
       case 'approval.decided': {
         const { approval_id: approvalId, decision, reason } = event.data;
+        const own = authorizations.get(approvalId);
+        if (own) own.approval = { ...own.approval, decision, reason };
         for (const call of callsByApproval.get(approvalId) ?? []) {
           // A later approval of the call is another one.
           if (call.approval?.approvalId !== approvalId) continue;

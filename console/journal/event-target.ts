@@ -24,6 +24,8 @@ function isPartOf(item: ChatItem, { type, seq, turn_id: turnId, data }: JournalE
     case 'agent':
     case 'thinking':
       return 'message_id' in data && data.message_id === item.messageId && turnId === item.turnId;
+    case 'authorization':
+      return 'approval_id' in data && data.approval_id === item.approval.approvalId;
     case 'call':
       if ('approval_id' in data) return data.approval_id === item.approval?.approvalId;
       return 'tool_use_id' in data && data.tool_use_id === item.toolUseId && turnId === item.turnId;

@@ -129,9 +129,11 @@ class TimelineFold {
           approval_id: approvalId,
           tool_name: tool = 'a call',
           tool_use_id: toolUseId = '',
+          details,
         } = event.data;
         const step = this.#steps.get(callKey(this.#turnId, toolUseId));
-        this.#begin(event, approvalId, 'approval', `Approval of ${tool}`, step);
+        const title = toolUseId === '' && details ? `Model key for ${details.name}` : `Approval of ${tool}`;
+        this.#begin(event, approvalId, 'approval', title, step);
         break;
       }
       case 'approval.decided': {

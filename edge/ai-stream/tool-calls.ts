@@ -26,6 +26,8 @@ export class ToolCalls {
   readonly #open = new Map<string, ToolCall>();
   /** The calls of pending approvals, by approval id. */
   readonly #pending = new Map<string, ToolCall | undefined>();
+  /** The pending approvals of the turn itself, by approval id. */
+  readonly #own = new Map<string, UiChunk>();
 
   constructor(partsUrl: string) {
     this.#partsUrl = partsUrl;
@@ -74,12 +76,15 @@ export class ToolCalls {
     const { approval_id: approvalId, kind, tool_use_id = '', details } = request;
     const call = this.#open.get(tool_use_id);
     this.#pending.set(approvalId, call);
-    if (!call) return [];
+    const data = details && { approval_id: approvalId, kind, details };
+    const shown: UiChunk[] = data ? [{ type: 'data-approval', id: approvalId, data }] : [];
+    if (!call) {
+      for (const chunk of shown) this.#own.set(approvalId, chunk);
+      return shown;
+    }
     const { toolCallId } = call;
     const reason = kind === 'tool' ? {} : { reason: kind };
-    call.request = [{ type: 'tool-approval-request', approvalId, toolCallId, ...reason }];
-    const data = details && { approval_id: approvalId, kind, details };
-    if (data) call.request.push({ type: 'data-approval', id: approvalId, data });
+    call.request = [{ type: 'tool-approval-request', approvalId, toolCallId, ...reason }, ...shown];
     call.answer = [];
     const hasPreview = call.progress !== '';
     call.progress = '';
@@ -90,6 +95,7 @@ export class ToolCalls {
   decided({ approval_id: approvalId, decision, reason }: EventData<'approval.decided'>): UiChunk[] {
     const call = this.#pending.get(approvalId);
     this.#pending.delete(approvalId);
+    this.#own.delete(approvalId);
     if (!call) return [];
     const approved = APPROVING.has(decision);
     const withReason = reason === undefined ? {} : { reason };
@@ -100,14 +106,15 @@ export class ToolCalls {
     return call.answer;
   }
 
-  /** For a client that reconnects: the state of the calls without a result. */
+  /** For a client that reconnects: the state of the calls without a result, and what the turn itself waits for. */
   reopen(): UiChunk[] {
-    return [...this.#open.values()].flatMap((call) => [
+    const calls = [...this.#open.values()].flatMap((call) => [
       inputOf(call),
       ...call.request,
       ...call.answer,
       ...previewOf(call),
     ]);
+    return [...calls, ...this.#own.values()];
   }
 }
 

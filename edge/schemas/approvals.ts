@@ -20,7 +20,8 @@ export const ApprovalDecisionSchema = Type.Enum([...DECISIONS], {
   description:
     '`allow` or `deny` for kind `tool`. `retry`, `mark_done` or `mark_failed` for kind `outcome_unknown`: the call is ' +
     'repeated, or the agent is told that it succeeded or failed. `retry` or `deny` for kind `authorization`: the credential ' +
-    'is asked for again, or the agent is told that it has no access. `accept`, `decline` or `cancel` for kind `input`.',
+    'is asked for again, or the agent is told that it has no access. Without `tool_use_id`, `deny` ends the turn as failed. ' +
+    '`accept`, `decline` or `cancel` for kind `input`.',
 });
 
 export const ApprovalShape = Type.Object(
@@ -31,12 +32,15 @@ export const ApprovalShape = Type.Object(
     kind: Type.Enum([...APPROVAL_KINDS], {
       description:
         '`tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown. ' +
-        '`authorization`: calls to a server wait for a credential. `input`: the server of a call asks for input.',
+        '`authorization`: calls to a server wait for a credential, or the turn waits for the model key of its agent. `input`: the server of a call asks for input.',
     }),
     details: nullable(ApprovalDetails, NULL),
-    tool_use_id: text('The id that the model gave the tool call.', { examples: ['call_1'] }),
-    tool_name: text('The name of the tool.', { examples: ['current_time'] }),
-    input_sha256: text('The SHA-256 of the input as JSON text, in lowercase hexadecimal.', {
+    tool_use_id: nullable(
+      text('The id that the model gave the tool call. Null if the approval belongs to the turn itself.'),
+      { examples: ['call_1'] },
+    ),
+    tool_name: nullable(text('The name of the tool.'), { examples: ['current_time'] }),
+    input_sha256: nullable(text('The SHA-256 of the input as JSON text, in lowercase hexadecimal.'), {
       examples: ['44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'],
     }),
     status: Type.Enum([...APPROVAL_STATUSES]),
@@ -63,9 +67,9 @@ export function serializeApproval(approval: Approval | undefined): string {
     session_id: approval?.sessionId,
     turn_id: approval?.turnId,
     kind: approval?.kind,
-    tool_use_id: approval?.toolUseId,
-    tool_name: approval?.toolName,
-    input_sha256: approval?.inputSha256,
+    tool_use_id: approval?.toolUseId || null,
+    tool_name: approval?.toolName || null,
+    input_sha256: approval?.inputSha256 || null,
     status: approval?.status,
     decision: approval?.decision || null,
     reason: approval?.reason || null,

@@ -156,7 +156,7 @@ export function startSweeper(context: SweeperContext) {
   }): Promise<void> {
     await changes.change(sessionId, 1_000, (state) => {
       if (!state) throw new Error('an approval without a session');
-      return { change: expire(state, approvalId) };
+      return { change: expire(state, approvalId, clock.now()) };
     });
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { activityOf } from '../../console/journal/activity.ts';
 import type { ChatItem } from '../../console/journal/chat-items.ts';
 import { Conversation } from '../../console/journal/conversation.ts';
 import type { JournalEvent } from '../../console/journal/event.ts';
@@ -115,6 +116,36 @@ describe('Conversation with retries', () => {
     expect(chatFrom(journal(['session.status_rescheduled', { reason: 'lease_expired' }]))).toMatchObject([
       { text: 'The turn continues automatically: lease_expired.' },
     ]);
+  });
+});
+
+describe('Conversation with an authorization of a turn', () => {
+  const details = { model_provider: 'openai', name: 'openai', reason: 'unavailable', who: 'administrator' };
+  const requested: EventSpec = [
+    'approval.requested',
+    { approval_id: 'apr_1', kind: 'authorization', details, expires_at: '2026-01-02T12:00:00.000Z' },
+  ];
+
+  it('shows it as an item of its own until it is decided', () => {
+    expect(chatFrom(journal(requested))).toMatchObject([
+      { kind: 'authorization', approval: { approvalId: 'apr_1', details, decision: undefined } },
+    ]);
+    const decided: EventSpec = ['approval.decided', { approval_id: 'apr_1', decision: 'deny', by: 'usr_1' }];
+    const events = journal(requested, decided);
+    const items = chatFrom(events);
+    expect(items).toMatchObject([{ kind: 'authorization', approval: { decision: 'deny' } }]);
+    expect(itemShowing(items, events[1]!)).toBe(items[0]);
+  });
+
+  it('names it in the sentence about the work of the session', () => {
+    const idle: EventSpec = [
+      'session.status_idle',
+      { stop_reason: { type: 'requires_action', kind: 'authorization' } },
+    ];
+    const events = journal(requested, idle);
+    expect(activityOf({ events, drafts: [] }, chatFrom(events))).toBe(
+      'Waiting for the model key of the agent.',
+    );
   });
 });
 

@@ -306,7 +306,9 @@ function toolFaults(events: JournalEvent[], rows: TurnRow[]): string[] {
       for (const [one, { turn: of }] of open) if (of === data.turn_id) faults.push(`${one} has no result`);
   }
   for (const row of rows) {
-    const actual = (row.calls ?? []).map(({ toolUseId, dispatches }) => `${toolUseId} ${dispatches}`).sort();
+    // The approval of the turn itself is an entry without an id.
+    const calls = (row.calls ?? []).filter(({ toolUseId }) => toolUseId !== '');
+    const actual = calls.map(({ toolUseId, dispatches }) => `${toolUseId} ${dispatches}`).sort();
     const ofTurn = [...open].filter(([, { turn }]) => turn === row.turn_id);
     const expected = ofTurn.map(([id, { dispatches }]) => `${id} ${dispatches}`).sort();
     if (actual.join() !== expected.join())

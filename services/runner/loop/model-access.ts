@@ -1,7 +1,7 @@
-import { Refusal } from '../../../lib/errors.ts';
+import { ERRORS, Refusal } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Trace } from '../../../lib/trace.ts';
-import type { Lease, Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Ask, Lease, Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { LentCredential, LentCredentials } from '../credentials/lent-credentials.ts';
 import { type ModelFailure, refusedModelKey } from '../models/failure.ts';
 import type { ModelKeyUsers } from '../models/model-key-users.ts';
@@ -19,14 +19,35 @@ export interface ModelKeyOptions {
 export type ModelAccess =
   | { kind: 'operator_key'; model: Model }
   | { kind: 'agent_key'; model: Model; lent: LentCredential }
-  /** The turn ends, because the key of its agent cannot be used. */
+  /** The turn ends or is retried, because the key of its agent cannot be used. */
   | { kind: 'ended'; outcome: Outcome };
 
 /**
  * Returns the model with the key of the agent, or with the operator's key if the agent has none for the provider. A key that
- * is refused or cannot be opened is never replaced by the operator's. Rejects with refusals of the vaults service.
+ * is refused or cannot be opened is never replaced by the operator's. While keys are not available the turn is retried, and
+ * blocks with an authorization when its retries are spent.
  */
 export async function openModel(
+  turn: LeasedTurn,
+  model: Model,
+  options: ModelKeyOptions,
+): Promise<ModelAccess> {
+  try {
+    return await accessOf(turn, model, options);
+  } catch (error) {
+    const isTemporary =
+      error instanceof Refusal && (ERRORS[error.code].retryable || error.code === 'INTERNAL');
+    if (!isTemporary) throw error;
+    const { provider } = model;
+    options.log.warn(
+      { ...turn.logFields, provider, err: error },
+      'a model key cannot be lent now; the turn will be retried',
+    );
+    return { kind: 'ended', outcome: retryDependency([modelKeyAsk(provider, 'unavailable')]) };
+  }
+}
+
+async function accessOf(
   turn: LeasedTurn,
   model: Model,
   { modelKeyUsers, credentials }: ModelKeyOptions,
@@ -39,9 +60,22 @@ export async function openModel(
   if (lending.kind === 'lent') return withLentKey(model, withKey, lending.lent);
   const { reason } = lending.missing;
   if (ABSENT.has(reason)) return operated;
+  const outcome =
+    reason === 'refused'
+      ? failureOutcome(refusedModelKey(undefined))
+      : retryDependency([modelKeyAsk(provider, reason)]);
+  return { kind: 'ended', outcome };
+}
+
+/** The request for a model key. It belongs to the turn, because a model request is no tool call. */
+function modelKeyAsk(provider: string, reason: string): Ask {
+  const details = { model_provider: provider, name: provider, reason, who: 'administrator' };
   return {
-    kind: 'ended',
-    outcome: reason === 'refused' ? failureOutcome(refusedModelKey(undefined)) : retryDependency(),
+    kind: 'authorization',
+    toolUseId: '',
+    toolName: '',
+    inputJson: '',
+    detailsJson: JSON.stringify(details),
   };
 }
 

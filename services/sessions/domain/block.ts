@@ -9,6 +9,7 @@ import type { CallApproval, OpenCall, SessionState, TurnState } from './state.ts
 import { isPending } from './tool-calls.ts';
 
 interface RequestedCall {
+  /** Empty for an approval that belongs to the turn itself and to none of its calls. It is of kind `authorization`. */
   toolUseId: string;
   toolName: string;
   /** JSON text. An approval applies to exactly these bytes. */
@@ -58,12 +59,15 @@ export function block(
     expiresAt,
   }));
   change.drafts.push(...approvals.map((request) => requestDraft(request, turn, expiresAt)));
-  const calls = answers.reduce(withAnswerRequest, approvals.reduce(withApproval, turn.calls));
+  const own = approvals.find(({ kind, toolUseId }) => kind === 'authorization' && toolUseId === '');
+  const ofCalls = approvals.filter((request) => request !== own);
+  const calls = answers.reduce(withAnswerRequest, ofCalls.reduce(withApproval, turn.calls));
+  const approval = own ? { approvalId: own.approvalId, eventId: own.eventId } : null;
   change.newClientCalls = answers.map(({ kind, toolUseId, toolName: name, inputJson }) => {
     const { eventId } = awaitedCall(calls, toolUseId);
     return { eventId, turnId: turn.turnId, kind, toolUseId, name, inputJson, expiresAt };
   });
-  const stopReason = requiredAction(calls);
+  const stopReason = requiredAction({ approval, calls });
   if (!stopReason) throw refuse('INVALID_REQUEST', 'A blocked turn must request an approval or an answer.');
   const blocked = { ...attemptFields(turn), kind: stopReason.kind };
   change.drafts.push(draft('turn.blocked', blocked, SYSTEM_ACTOR, traceFields(turn)));
@@ -81,7 +85,7 @@ export function block(
     currentTurnId: turn.turnId,
   };
   change.turns = [
-    { ...turn, status: 'blocked', calls, runnerId: null, leaseUntil: null, openMessageId: null },
+    { ...turn, status: 'blocked', calls, approval, runnerId: null, leaseUntil: null, openMessageId: null },
   ];
   return change;
 }
@@ -91,10 +95,8 @@ function requestDraft(request: ApprovalRequest, turn: TurnState, expiresAt: Date
   const data = {
     approval_id: approvalId,
     kind,
-    tool_use_id: toolUseId,
+    ...(toolUseId !== '' && { tool_use_id: toolUseId, tool_name: toolName, input_sha256: inputSha256 }),
     ...(alsoFor.length > 0 && { tool_use_ids: [toolUseId, ...alsoFor] }),
-    tool_name: toolName,
-    input_sha256: inputSha256,
     ...(detailsJson !== undefined && { details: JSON.parse(detailsJson) as ApprovalDetails }),
     expires_at: expiresAt.toISOString(),
   };

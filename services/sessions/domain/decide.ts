@@ -5,7 +5,7 @@ import type { QuestionForm } from '../../../lib/question-form.ts';
 import { requireFormContent } from './answer.ts';
 import { type Change, type ClosedApproval, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { traceFields } from './finish.ts';
+import { fail, traceFields } from './finish.ts';
 import { resume } from './resume.ts';
 import type { CallApproval, OpenCall, SessionState, TurnState } from './state.ts';
 
@@ -22,6 +22,7 @@ export interface ApprovalDecision {
   /** JSON text of the content of an accepted form. Undefined for none. */
   contentJson?: string | undefined;
   actor: Actor;
+  now: Date;
 }
 
 const DECISIONS: Record<ApprovalKind, readonly string[]> = {
@@ -61,11 +62,14 @@ export function validateDecision(
   requireFormContent(details.form, JSON.parse(contentJson), '/content');
 }
 
-/** Records a user's decision. The turn is queued again when all of its approvals are decided. */
+/**
+ * Records a user's decision. The turn is queued again when all of its approvals are decided. It fails when its own
+ * authorization is denied.
+ */
 export function decide(state: SessionState, input: ApprovalDecision): Change {
   const turn = turnAwaiting(state, input.approvalId);
   if (!turn) throw approvalAlreadyDecided();
-  const { approvalId, decision, reason, editedInputJson, editedSha256, contentJson, actor } = input;
+  const { approvalId, decision, reason, editedInputJson, editedSha256, contentJson, actor, now } = input;
   const reasonField = reason === '' ? {} : { reason };
   const edited = editedInputJson === '' ? {} : { edited_input: JSON.parse(editedInputJson) as unknown };
   const drafts = [
@@ -91,11 +95,11 @@ export function decide(state: SessionState, input: ApprovalDecision): Change {
     ...(editedInputJson === '' ? {} : { editedInputJson, editedSha256 }),
     ...(contentJson !== undefined && { contentJson }),
   };
-  return recordDecision(state, turn, decision, drafts, closed);
+  return recordDecision(state, turn, { decision, drafts, closed, now });
 }
 
 /** Closes an approval that was not decided in time. It counts as denied, decided by no user. */
-export function expire(state: SessionState, approvalId: string): Change {
+export function expire(state: SessionState, approvalId: string, now: Date): Change {
   const turn = turnAwaiting(state, approvalId);
   const closed: ClosedApproval = { approvalId, status: 'expired', reason: EXPIRED };
   // The approval of a turn that no longer waits must not stay open.
@@ -106,7 +110,7 @@ export function expire(state: SessionState, approvalId: string): Change {
   const decision = isInput ? 'cancel' : 'deny';
   const data = { approval_id: approvalId, decision, by: 'system', reason: EXPIRED };
   const drafts = [draft('approval.decided', data, SYSTEM_ACTOR, traceFields(turn))];
-  return recordDecision(state, turn, EXPIRED, drafts, closed);
+  return recordDecision(state, turn, { decision: EXPIRED, drafts, closed, now });
 }
 
 export function approvalAlreadyDecided() {
@@ -116,22 +120,26 @@ export function approvalAlreadyDecided() {
 /** Returns the blocked turn that waits for this approval. */
 function turnAwaiting({ current }: SessionState, approvalId: string): TurnState | undefined {
   if (current?.status !== 'blocked') return undefined;
-  const waits = current.calls.some(({ approval }) => isOpen(approval, approvalId));
-  return waits ? current : undefined;
+  const ofCall = current.calls.some(({ approval }) => isOpen(approval, approvalId));
+  return ofCall || current.approval?.approvalId === approvalId ? current : undefined;
 }
 
 function isOpen(approval: CallApproval | null, approvalId: string): boolean {
   return approval?.approvalId === approvalId && approval.decision === null;
 }
 
-function recordDecision(
-  state: SessionState,
-  turn: TurnState,
-  decision: string,
-  drafts: EventDraft[],
-  closed: ClosedApproval,
-): Change {
+interface RecordedDecision {
+  decision: string;
+  drafts: EventDraft[];
+  closed: ClosedApproval;
+  now: Date;
+}
+
+function recordDecision(state: SessionState, turn: TurnState, recorded: RecordedDecision): Change {
+  const { decision, drafts, closed } = recorded;
   const { approvalId } = closed;
+  if (turn.approval?.approvalId === approvalId)
+    return recordOwnDecision(state, { ...turn, approval: null }, recorded);
   const decided = turn.calls.flatMap(({ approval }) =>
     isOpen(approval, approvalId) ? (approval?.kind ?? []) : [],
   );
@@ -141,8 +149,38 @@ function recordDecision(
     const answer = approval.kind === 'input' && { answerId: approvalId };
     return { ...call, ...answer, approval: { ...approval, decision } };
   });
-  // A person has changed the conditions under which the turn failed before.
   const isProgress = decided.some((kind) => kind === 'authorization' || kind === 'input');
-  const progress = isProgress && { failures: 0, lastProgressAttempt: turn.attempt };
+  const progress = isProgress && freshRetries(turn);
   return { ...resume(state, { ...turn, ...progress, calls }, drafts), closedApprovals: [closed] };
+}
+
+/** Queues the turn again, or fails it because its own authorization was denied or has expired. */
+function recordOwnDecision(
+  state: SessionState,
+  turn: TurnState,
+  { decision, drafts, closed, now }: RecordedDecision,
+): Change {
+  if (decision === 'retry')
+    return { ...resume(state, { ...turn, ...freshRetries(turn) }, drafts), closedApprovals: [closed] };
+  const failed = fail(state, turn, deniedAuthorization(decision, closed.reason), 'terminal', now);
+  return {
+    ...failed,
+    drafts: [...drafts, ...failed.drafts],
+    closedApprovals: [closed, ...(failed.closedApprovals ?? [])],
+  };
+}
+
+function deniedAuthorization(decision: string, reason = '') {
+  if (decision === EXPIRED)
+    return {
+      code: 'authorization_expired',
+      message: 'The request for a credential of the turn was not decided in time.',
+    };
+  const denied = 'The request for a credential of the turn was denied';
+  return { code: 'authorization_denied', message: reason === '' ? `${denied}.` : `${denied}: ${reason}` };
+}
+
+/** A person has changed the conditions under which the turn failed before. */
+function freshRetries({ attempt }: TurnState) {
+  return { failures: 0, lastProgressAttempt: attempt };
 }

@@ -161,6 +161,7 @@ export function end(state: SessionState, turn: TurnState, ending: TurnEnding): C
       leaseUntil: null,
       openMessageId: null,
       calls: [],
+      approval: null,
       finishedAt: now,
     },
   ];

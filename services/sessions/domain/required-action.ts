@@ -1,10 +1,15 @@
 import { ACTION_KINDS, type ActionKind } from '../../../lib/event-types.ts';
 import type { StopReason } from '../../../lib/events.ts';
-import type { OpenCall } from './state.ts';
+import type { OpenCall, TurnState } from './state.ts';
 import { isPending } from './tool-calls.ts';
 
-/** Returns the stop reason of a turn that waits for its pending calls. Undefined when it waits for none. */
-export function requiredAction(calls: readonly OpenCall[]): StopReason | undefined {
+/** Returns the stop reason of a turn that waits for its own approval or its pending calls. Undefined when it waits for none. */
+export function requiredAction({
+  approval,
+  calls,
+}: Pick<TurnState, 'approval' | 'calls'>): StopReason | undefined {
+  // A turn requests a model only when its calls have results.
+  if (approval) return { type: 'requires_action', kind: 'authorization', blocking: [approval.eventId] };
   const pending = calls.filter(isPending);
   const kind = ACTION_KINDS.find((one) => pending.some((call) => actionKindOf(call) === one));
   if (kind === undefined) return undefined;

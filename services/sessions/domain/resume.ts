@@ -9,7 +9,7 @@ import type { SessionState, TurnState } from './state.ts';
  */
 export function resume(state: SessionState, turn: TurnState, drafts: readonly EventDraft[]): Change {
   const change = { ...unchanged(state), drafts: [...drafts], turns: [turn] };
-  const stopReason = requiredAction(turn.calls);
+  const stopReason = requiredAction(turn);
   if (stopReason) {
     change.head = { ...change.head, stopReason };
     return change;

@@ -57,6 +57,8 @@ export interface TurnState {
   stepAfter: number | null;
   /** Tool calls that have no result yet. */
   calls: readonly OpenCall[];
+  /** The approval that the turn itself waits for. Null when it waits for none. */
+  approval: TurnApproval | null;
   /** The journaled uses of credentials, as `<credential id> <host>`. */
   credentialUses: readonly string[];
   traceparent: string | null;
@@ -106,6 +108,13 @@ export interface CallApproval {
   eventId?: string;
   /** Only of kind `authorization`: the approval before it, whose input the call keeps. */
   inputFrom?: string;
+}
+
+/** A pending approval of kind `authorization` that belongs to no tool call. A decision removes it. */
+export interface TurnApproval {
+  approvalId: string;
+  /** The `approval.requested` event. */
+  eventId: string;
 }
 
 export interface QueuedTurn {

@@ -65,23 +65,25 @@ interface ClosedCalls {
   rows: { closedApprovals: ClosedApproval[]; closedClientCalls: ClosedClientCall[] };
 }
 
-/** Gives every open call a result and cancels every pending approval and awaited answer of a turn that ends. */
+/**
+ * Gives every open call a result and cancels every pending approval and awaited answer of a turn that ends, also the approval
+ * of the turn itself.
+ */
 export function closeOpenCalls(turn: TurnState, reason: string): ClosedCalls {
   const trace = { turnId: turn.turnId, traceparent: turn.traceparent ?? undefined };
   const drafts: EventDraft[] = [];
   const closedApprovals: ClosedApproval[] = [];
   const closedClientCalls: ClosedClientCall[] = [];
-  for (const { toolUseId, dispatches, approval, client } of turn.calls) {
+  const cancelApproval = ({ approvalId }: { approvalId: string }) => {
     // Calls that share an approval close it once.
-    if (
-      approval?.decision === null &&
-      !closedApprovals.some((one) => one.approvalId === approval.approvalId)
-    ) {
-      const { approvalId } = approval;
-      const decided = { approval_id: approvalId, decision: 'cancelled', by: 'system', reason };
-      drafts.push(draft('approval.decided', decided, SYSTEM_ACTOR, trace));
-      closedApprovals.push({ approvalId, status: 'cancelled', reason });
-    }
+    if (closedApprovals.some((one) => one.approvalId === approvalId)) return;
+    const decided = { approval_id: approvalId, decision: 'cancelled', by: 'system', reason };
+    drafts.push(draft('approval.decided', decided, SYSTEM_ACTOR, trace));
+    closedApprovals.push({ approvalId, status: 'cancelled', reason });
+  };
+  if (turn.approval) cancelApproval(turn.approval);
+  for (const { toolUseId, dispatches, approval, client } of turn.calls) {
+    if (approval?.decision === null) cancelApproval(approval);
     if (client?.isAwaited) closedClientCalls.push({ eventId: client.eventId, status: 'cancelled' });
     const output = client?.isAwaited ? NOT_ANSWERED : dispatches > 0 ? OUTCOME_UNKNOWN : NOT_DISPATCHED;
     const result = { tool_use_id: toolUseId, output, is_error: true, duration_ms: 0 };

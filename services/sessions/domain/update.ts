@@ -35,6 +35,7 @@ export function deleteSession(state: SessionState, queued: QueuedTurn[], actor: 
       leaseUntil: null,
       openMessageId: null,
       calls: [],
+      approval: null,
       finishedAt: now,
     });
   }

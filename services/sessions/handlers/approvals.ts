@@ -23,7 +23,13 @@ const DECISION_BYTES = 1_000;
 const STATUSES: readonly string[] = ['', 'pending', 'decided', 'expired', 'cancelled'];
 
 /** Handlers that list and decide the approvals that turns wait for. */
-export function approvalHandlers({ approvals, changes, access, resolver }: SessionsHandlerContext): Methods {
+export function approvalHandlers({
+  approvals,
+  changes,
+  access,
+  resolver,
+  clock,
+}: SessionsHandlerContext): Methods {
   async function read(sessionId: string, approvalId: string, call: Call): Promise<ApprovalWithContent> {
     const row = await approvals.one(sessionId, approvalId, databaseOptionsOf(call));
     if (!row) throw refuse('APPROVAL_NOT_FOUND', `The session has no approval ${approvalId}.`);
@@ -51,6 +57,7 @@ export function approvalHandlers({ approvals, changes, access, resolver }: Sessi
         contentJson: parseContent(request.contentJson),
         approvalId,
         actor: actorOf(call),
+        now: clock.now(),
       };
       validateDecision(row.kind, decision, row.details);
       const change: DecideChange = (state) => ({

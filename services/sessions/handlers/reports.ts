@@ -109,7 +109,9 @@ function blockOf({ asks }: TurnBlocked, context: ReportContext): TurnBlock {
   const answers: AnswerRequest[] = [];
   for (const ask of asks) {
     const { kind: name, toolUseId, toolName, inputJson, edited = false } = ask;
-    requireSingleLineJson(inputJson, 'input of the tool call');
+    // An authorization of the turn itself has no input.
+    if (toolUseId !== '' || name !== 'authorization')
+      requireSingleLineJson(inputJson, 'input of the tool call');
     const requested = { toolUseId, toolName, inputJson };
     const approvalKind = APPROVAL_KINDS.find((one) => one === name);
     const clientKind = CLIENT_CALL_KINDS.find((one) => one === name);
@@ -125,7 +127,8 @@ function blockOf({ asks }: TurnBlocked, context: ReportContext): TurnBlock {
 /** Requests of kind `authorization` for the same server become one approval. */
 function addApproval(approvals: ApprovalRequest[], request: ApprovalRequest): void {
   const { kind, mcpServerId } = request;
-  const index = approvals.findIndex((one) => kind === 'authorization' && one.mcpServerId === mcpServerId);
+  const isShareable = kind === 'authorization' && mcpServerId !== undefined;
+  const index = approvals.findIndex((one) => isShareable && one.mcpServerId === mcpServerId);
   const shared = approvals[index];
   if (shared) approvals[index] = { ...shared, alsoFor: [...(shared.alsoFor ?? []), request.toolUseId] };
   else approvals.push(request);
@@ -137,12 +140,13 @@ function approvalRequest(
   { ids, stateSealer }: ReportContext,
 ): ApprovalRequest {
   const approvalId = ids('apr');
-  const requested = { toolUseId, toolName, inputJson, inputSha256: sha256(inputJson) };
+  const inputSha256 = toolUseId === '' ? '' : sha256(inputJson);
+  const requested = { toolUseId, toolName, inputJson, inputSha256 };
   const request: ApprovalRequest = { ...requested, kind, approvalId, eventId: ids('evt') };
   if (kind === 'tool' || kind === 'outcome_unknown') return request;
   const details = parseDetails(detailsJson ?? '');
   if (kind === 'authorization') {
-    const { mcp_server_id: mcpServerId = '' } = details;
+    const { mcp_server_id: mcpServerId } = details;
     return { ...request, detailsJson, mcpServerId };
   }
   if (state === undefined || state.length > MAX_REQUEST_BYTES)

@@ -4,6 +4,7 @@ import { type Outcome, outcomeOf } from '../domain/derived-state.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
 import { assignments, type Columns, columnList, columnNames, columnTable } from './columns.ts';
 import type { JournalRow } from './journal.ts';
+import { requestsJson } from './turn-requests.ts';
 
 /** A decision about a session together with the journal row that holds its events. */
 export interface SessionChange {
@@ -68,7 +69,7 @@ const TURN_STATE = {
   runner_id: ['text', ({ turn }) => turn.runnerId],
   open_message_id: ['text', ({ turn }) => turn.openMessageId],
   step_after: ['bigint', ({ turn }) => turn.stepAfter],
-  calls: ['json', ({ turn: { calls } }) => (calls.length === 0 ? null : JSON.stringify(calls))],
+  calls: ['json', ({ turn }) => requestsJson(turn)],
   credential_uses: [
     'json',
     ({ turn: { credentialUses: uses } }) => (uses.length === 0 ? null : JSON.stringify(uses)),

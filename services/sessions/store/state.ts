@@ -1,5 +1,6 @@
 import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
+import { readRequests } from './turn-requests.ts';
 import { type TurnUsageRow, turnUsageOf, type UsageRow, usageOf } from './usage.ts';
 
 /** Locks the heads in id order, so that two transactions never deadlock. */
@@ -186,7 +187,7 @@ export function turnOf(row: TurnRow): TurnState {
     leaseUntil: row.lease_until,
     openMessageId: row.open_message_id,
     stepAfter: row.step_after,
-    calls: row.calls === null ? [] : JSON.parse(row.calls),
+    ...readRequests(row.calls),
     credentialUses: row.credential_uses === null ? [] : JSON.parse(row.credential_uses),
     traceparent: row.traceparent,
     usage: turnUsageOf(row),

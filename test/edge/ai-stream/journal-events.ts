@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { TurnEvent } from '../../../edge/ai-stream/journal.ts';
-import type { MessagePart } from '../../../lib/events.ts';
+import type { ApprovalDetails, MessagePart } from '../../../lib/events.ts';
 
 export const TURN = `trn_${'0'.repeat(26)}`;
 const OTHER = `trn_${'1'.repeat(26)}`;
@@ -51,6 +51,10 @@ export const turnEvent = {
     }),
   approvalRequested: (approval_id: string, tool_use_id: string, kind: 'tool' | 'outcome_unknown' = 'tool') =>
     event('approval.requested', { approval_id, kind, tool_use_id, expires_at: '2026-01-01T00:00:00.000Z' }),
+  authorizationRequested: (approval_id: string, details: ApprovalDetails) =>
+    event('approval.requested', {
+      ...{ approval_id, kind: 'authorization', details, expires_at: '2026-01-01T00:00:00.000Z' },
+    }),
   decided: (approval_id: string, decision: string, reason?: string) =>
     event('approval.decided', { approval_id, decision, by: 'usr_1', ...(reason && { reason }) }),
 };

@@ -66,6 +66,34 @@ describe('TurnRenderer', () => {
       expect(joined((await readAll(drafts)).message)).toEqual(parts);
   });
 
+  it('shows an authorization of the turn itself as data, until it is decided, also to a client that reconnects', async () => {
+    const details = {
+      model_provider: 'openai',
+      name: 'openai',
+      reason: 'unavailable',
+      who: 'administrator',
+    } as const;
+    const drafts = [
+      turnEvent.started(),
+      turnEvent.authorizationRequested('apr_1', details),
+      turnEvent.blocked(),
+    ];
+    const shown = {
+      ...{ type: 'data-approval', id: 'apr_1' },
+      data: { approval_id: 'apr_1', kind: 'authorization', details },
+    };
+    expect(await rendered(drafts)).toEqual([
+      { type: 'start', messageId: TURN },
+      shown,
+      { type: 'finish', finishReason: 'tool-calls' },
+    ]);
+    const again = chunksOf(await renderAll(journalOf(drafts), afterEvent(3)));
+    expect(again).toContainEqual(shown);
+    const denied = [...drafts, turnEvent.decided('apr_1', 'deny'), turnEvent.failed('No key.')];
+    const rest = chunksOf(await renderAll(journalOf(denied), afterEvent(4)));
+    expect(types(rest)).toEqual(['start', 'error', 'finish']);
+  });
+
   it('renders images and files as URLs, also those of older releases', async () => {
     const stored = { type: 'image' as const, media_type: 'image/png', sha256: 'a'.repeat(64), size: 1 };
     const { message } = await readAll([

@@ -3,12 +3,18 @@ import { refuse } from '../../../lib/errors.ts';
 import { captureLog } from '../../support/captured-log.ts';
 import { openProvider } from '../../support/providers/server.ts';
 import { queuedTurn } from './fake-sessions.ts';
+import type { FakeVaults } from './fake-vaults.ts';
 import { PROTOCOLS } from './model-step-fixture.ts';
 import { openTestRunner, outcomeOf, textOf, typesOf } from './runner-fixture.ts';
 
 const KEY = 'agent-key-0123456789';
 const [PROTOCOL] = PROTOCOLS;
 const DOWN = refuse('DEPENDENCY_UNAVAILABLE', 'The vaults service is down.');
+
+function refuseKey(vaults: FakeVaults): void {
+  vaults.token = undefined;
+  vaults.missing = { reason: 'refused', credentialId: 'crd_1', who: 'administrator', scopes: [] };
+}
 
 describe('model keys of agents', () => {
   /** A runner whose agent has a model key for the provider. */
@@ -55,6 +61,7 @@ describe('model keys of agents', () => {
   ])('fail the turn when the provider answers %i, without another request', async (status, kind) => {
     await using test = await open();
     test.server.enqueue({ status, kind, message: `wrong key ${KEY}` });
+    test.vaults.onRefusal = () => refuseKey(test.vaults);
     const journal = await test.turn();
     expect(outcomeOf(journal)).toMatchObject({
       $case: 'failed',
@@ -68,8 +75,7 @@ describe('model keys of agents', () => {
 
   it('fail the turn without a request when the key was refused before', async () => {
     await using test = await open();
-    test.vaults.token = undefined;
-    test.vaults.missing = { reason: 'refused', credentialId: 'crd_1', who: 'administrator', scopes: [] };
+    refuseKey(test.vaults);
     expect(outcomeOf(await test.turn())).toMatchObject({
       $case: 'failed',
       value: { error: { code: 'model_key_refused' } },
@@ -88,19 +94,34 @@ describe('model keys of agents', () => {
   it.each([
     [
       'the vault is sealed',
-      { token: undefined, missing: { reason: 'vault_sealed', credentialId: 'crd_1', who: 'administrator' } },
+      'vault_sealed',
+      {
+        token: undefined,
+        missing: { reason: 'vault_sealed', credentialId: 'crd_1', who: 'administrator', scopes: [] },
+      },
     ],
-    ['the key cannot be lent', { failure: DOWN }],
-    ['the agents with keys were never read', { listFailure: DOWN }],
-  ])('reschedule the turn when %s', async (_, state) => {
-    await using test = await open();
-    Object.assign(test.vaults, state);
-    expect(outcomeOf(await test.turn())).toMatchObject({
-      $case: 'retry',
-      value: { error: { code: 'dependency_unavailable' } },
-    });
-    expect(test.server.requests).toEqual([]);
-  });
+    ['the key cannot be lent', 'unavailable', { failure: DOWN }],
+    ['the agents with keys were never read', 'unavailable', { listFailure: DOWN }],
+  ])(
+    'reschedule the turn when %s, with an authorization for the end of its retries',
+    async (_, reason, state) => {
+      await using test = await open();
+      Object.assign(test.vaults, state);
+      const outcome = outcomeOf(await test.turn());
+      expect(outcome).toMatchObject({
+        $case: 'retry',
+        value: {
+          error: { code: 'dependency_unavailable' },
+          whenExhausted: { asks: [{ kind: 'authorization', toolUseId: '' }] },
+        },
+      });
+      const [ask] = outcome?.$case === 'retry' ? (outcome.value.whenExhausted?.asks ?? []) : [];
+      expect(JSON.parse(ask?.detailsJson ?? '')).toEqual({
+        ...{ model_provider: test.provider, name: test.provider, reason, who: 'administrator' },
+      });
+      expect(test.server.requests).toEqual([]);
+    },
+  );
 
   it('are read again after a change or 10 seconds, and stay known while they cannot be read', async () => {
     await using test = await open();

@@ -1,12 +1,19 @@
-import { memo } from 'react';
+import { lazy, memo, Suspense } from 'react';
 import type { Session } from '../../../gen/index.ts';
 import type { ChatItem, Notice, TurnEnd } from '../../../journal/chat.ts';
 import { countText, tokensText } from '../../../journal/usage-text.ts';
+import { loadChunk } from '../../../parts/navigation/load-chunk.ts';
 import { durationText } from '../../../parts/text/duration.ts';
 import { classes } from '../../../ui/classes.ts';
+import { Skeleton } from '../../../ui/skeleton.tsx';
 import { FileChangeList, UploadItem } from './file-items.tsx';
 import { Message } from './message.tsx';
 import { ToolCallCard } from './tool-call-card.tsx';
+
+// Only an unavailable vaults service makes a turn wait for its model key.
+const ModelKeyCard = lazy(async () => ({
+  default: (await loadChunk(() => import('./server-request/model-key-card.tsx'))).ModelKeyCard,
+}));
 
 export interface ConversationItemProps {
   item: ChatItem;
@@ -50,6 +57,12 @@ function ItemContent({ item, session, mayWrite, onRaw }: Omit<ConversationItemPr
       return <Message message={item} session={session} mayWrite={mayWrite} onRaw={onRaw} />;
     case 'call':
       return <ToolCallCard call={item} session={session} mayWrite={mayWrite} onRaw={onRaw} />;
+    case 'authorization':
+      return (
+        <Suspense fallback={<Skeleton lines={2} />}>
+          <ModelKeyCard authorization={item} session={session} mayWrite={mayWrite} onRaw={onRaw} />
+        </Suspense>
+      );
     case 'upload':
       return <UploadItem upload={item} sessionId={session.session_id} />;
     case 'files':

@@ -5,7 +5,7 @@ import {
   expire,
   validateDecision,
 } from '../../../../services/sessions/domain/decide.ts';
-import { callWithApproval, dataOf, NEXT, sessionState, turnState, typesOf, USER } from './states.ts';
+import { callWithApproval, dataOf, NEXT, NOW, sessionState, turnState, typesOf, USER } from './states.ts';
 
 const decision = (fields: Partial<ApprovalDecision> = {}): ApprovalDecision => ({
   approvalId: 'apr_1',
@@ -14,6 +14,7 @@ const decision = (fields: Partial<ApprovalDecision> = {}): ApprovalDecision => (
   editedInputJson: '',
   editedSha256: '',
   actor: USER,
+  now: NOW,
   ...fields,
 });
 const blocked = (...calls: ReturnType<typeof callWithApproval>[]) =>
@@ -104,7 +105,7 @@ describe('decide', () => {
 
 describe('expire', () => {
   it('counts as denied by the system and queues the turn', () => {
-    const change = expire(blocked(callWithApproval('1')), 'apr_1');
+    const change = expire(blocked(callWithApproval('1')), 'apr_1', NOW);
     expect(dataOf(change, 'approval.decided')).toEqual({
       approval_id: 'apr_1',
       decision: 'deny',
@@ -116,7 +117,7 @@ describe('expire', () => {
   });
 
   it('closes the approval of a turn that no longer waits, without an event', () => {
-    const change = expire(sessionState(), 'apr_1');
+    const change = expire(sessionState(), 'apr_1', NOW);
     expect(change).toMatchObject({ drafts: [], turns: [] });
     expect(change.closedApprovals).toEqual([{ approvalId: 'apr_1', status: 'expired', reason: 'expired' }]);
   });

@@ -30,6 +30,7 @@ export function turnState(fields: Partial<TurnState> = {}): TurnState {
     openMessageId: null,
     stepAfter: null,
     calls: [],
+    approval: null,
     credentialUses: [],
     traceparent: null,
     usage: NO_USAGE,

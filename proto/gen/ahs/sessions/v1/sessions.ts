@@ -230,6 +230,10 @@ export interface Approval {
   turnId: string;
   /** tool | outcome_unknown | authorization | input */
   kind: string;
+  /**
+   * Empty for an authorization that belongs to the turn itself, as are the name, the input and its digest. The turn fails when
+   * that one is denied or expires.
+   */
   toolUseId: string;
   toolName: string;
   /** The input of the tool call as JSON text. */
@@ -259,7 +263,7 @@ export interface Approval {
     | Date
     | undefined;
   /**
-   * authorization: {mcp_server_id, name, host, reason, who}. input: {mcp_server_id, name, message, form} or {mcp_server_id,
+   * authorization: {mcp_server_id, name, host, reason, who}, or {model_provider, name, reason, who} for the turn itself. input: {mcp_server_id, name, message, form} or {mcp_server_id,
    * name, message, url}. A JSON object without secrets. Absent for the other kinds.
    */
   detailsJson?: string | undefined;
@@ -819,7 +823,7 @@ export interface Ask {
    * without details, names the kind, too. An input with details is an approval: its content goes to the server that asked.
    */
   kind: string;
-  /** Id of a call that has no result. */
+  /** Id of a call that has no result. Empty for an authorization that the turn itself needs; it has no name and no input. */
   toolUseId: string;
   toolName: string;
   /** The input of the tool call as JSON text. */
