@@ -79,21 +79,33 @@ function modelKeyAsk(provider: string, reason: string): Ask {
   };
 }
 
-/** Reports the refusal of an agent's key. Without the report, the key is used again. Rejects only with LEASE_LOST. */
+type AgentKeyAccess = Extract<ModelAccess, { kind: 'agent_key' }>;
+
+const UNAUTHORIZED = 401;
+
+/**
+ * Reports the refusal of an agent's key. Without the report, the key is used again. Returns the access with the key that has
+ * replaced the refused one before it was reported; undefined without one. Rejects only with LEASE_LOST.
+ */
 export async function reportRefusedKey(
   turn: LeasedTurn,
-  { model, lent }: Extract<ModelAccess, { kind: 'agent_key' }>,
+  { model, lent }: AgentKeyAccess,
   { refusedStatus: httpStatus }: ModelFailure,
   { credentials, log }: ModelKeyOptions,
-): Promise<void> {
-  if (httpStatus === undefined) return;
+): Promise<AgentKeyAccess | undefined> {
+  const { withKey } = model;
+  if (httpStatus === undefined || !withKey) return undefined;
   try {
     const refusal = { httpStatus, challenge: '' };
-    await credentials.refusedFor(leaseOf(turn), needOf(model.provider), lent, refusal);
+    const lending = await credentials.refusedFor(leaseOf(turn), needOf(model.provider), lent, refusal);
+    // Another key can lack the same model, which a 403 can mean.
+    const isReplaced = lending.kind === 'lent' && httpStatus === UNAUTHORIZED;
+    return isReplaced ? withLentKey(model, withKey, lending.lent) : undefined;
   } catch (error) {
     if (error instanceof Refusal && error.code === 'LEASE_LOST') throw error;
     const fields = { ...turn.logFields, credential_id: lent.credentialId, err: error };
     log.warn(fields, 'a refused model key could not be reported');
+    return undefined;
   }
 }
 
@@ -101,7 +113,7 @@ function withLentKey(
   model: Model,
   withKey: NonNullable<Model['withKey']>,
   lent: LentCredential,
-): ModelAccess {
+): AgentKeyAccess {
   const { value } = lent;
   if (!value) throw new Error('a lent model key has no value');
   return { kind: 'agent_key', model: { ...model, languageModel: withKey(value) }, lent };

@@ -50,7 +50,7 @@ export interface ModelTurnState {
   callIds: Set<string>;
 }
 
-interface ModelStepRun {
+export interface ModelStepRun {
   end: ModelStepEnd;
   /** The journaled message; undefined when it was discarded. */
   content: StoredContentPart[] | undefined;

@@ -11,15 +11,14 @@ import type {
 import { stepTimeout } from '../models/failure.ts';
 import type { Models } from '../models/registry.ts';
 import { PartsTooLarge } from '../parts/choose-parts.ts';
-import { type PartBytes, PartUnavailable } from '../parts/part-bytes.ts';
-import { hasReferences, loadPrompt, type Prompt } from '../parts/prompt.ts';
+import { PartUnavailable } from '../parts/part-bytes.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { McpTools } from '../tools/mcp/open.ts';
 import { enabledSkills, mayOfferSkills, offerSkills } from '../tools/skills/offered-skills.ts';
 import type { RuntimeLoader } from './agent-runtime.ts';
 import { isLimited, isSpent, remainingBudget } from './budget.ts';
 import { assistantMessage, buildHistory } from './history.ts';
-import { type ModelKeyOptions, openModel, reportRefusedKey } from './model-access.ts';
+import { openModel } from './model-access.ts';
 import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
 import {
   blocked,
@@ -31,7 +30,8 @@ import {
   retryDependency,
 } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
-import { type ModelStepOptions, type ModelTurnState, runModelStep } from './run-model-step.ts';
+import { type RequestStepOptions, requestStep } from './request-step.ts';
+import type { ModelTurnState } from './run-model-step.ts';
 import { addInstructions, addServerTools, journalOfferedTools } from './server-tools.ts';
 import { describeAgent } from './spans.ts';
 import { FilesRefused } from './store-files.ts';
@@ -39,14 +39,13 @@ import { invalidOutputMessage, MAX_INVALID_OUTPUTS, problemLines } from './struc
 import type { ToolCallOptions } from './tool-call-options.ts';
 import { runToolCalls } from './tool-calls.ts';
 
-interface TurnOptions extends ModelStepOptions, ModelKeyOptions, ToolCallOptions {
+interface TurnOptions extends RequestStepOptions, ToolCallOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'listMessages'>;
   loadRuntime: RuntimeLoader;
   agents: Pick<Client<AgentsServiceDefinition>, 'lookUpSkills'>;
   models: Models;
   /** Whether commands of this runner see the files of skills. */
   hasSkillCopies: boolean;
-  partBytes: PartBytes;
   mcpTools: Pick<McpTools, 'offer'>;
 }
 
@@ -134,16 +133,8 @@ async function runSteps(
     if (isSpent(budget)) return completed('budget_reached');
     const access = await abortable(openModel(turn, state.model, options), turn.signal);
     if (access.kind === 'ended') return access.outcome;
-    const prompt = await promptOf(turn, state, options);
-    const { model } = access;
-    const requested = { ...state, model, hasAgentKey: access.kind === 'agent_key' };
-    const { end, content, checked } = await runModelStep(turn, requested, prompt.messages, options).finally(
-      prompt.release,
-    );
-    if (end.kind === 'failed') {
-      if (access.kind === 'agent_key') await reportRefusedKey(turn, access, end.failure, options);
-      return failureOutcome(end.failure);
-    }
+    const { end, content, checked } = await requestStep(turn, state, access, options);
+    if (end.kind === 'failed') return failureOutcome(end.failure);
     if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options);
     steps++;
     const current = modelStepOf(content, end.finishReason, checked);
@@ -163,21 +154,6 @@ async function runSteps(
     if (outcome) return outcome;
     step = undefined;
   }
-}
-
-const keepNothing = () => {};
-
-/** The messages of the next request, with the bytes of their image and file parts if they have any. */
-async function promptOf(
-  { claimed, signal, span }: LeasedTurn,
-  { messages, ownMessage, model, runtime }: ModelTurnState,
-  { partBytes: bytes }: TurnOptions,
-): Promise<Prompt> {
-  if (!hasReferences(messages)) return { messages, release: keepNothing };
-  const { sessionId, turnId, fence, ownerId } = claimed;
-  const turn = { lease: { sessionId, turnId, fence }, ownerId, trace: span.trace };
-  const { parts } = model;
-  return loadPrompt(messages, { bytes, model: { name: runtime.model, parts }, turn, signal, ownMessage });
 }
 
 /**

@@ -8,6 +8,7 @@ import { PROTOCOLS } from './model-step-fixture.ts';
 import { openTestRunner, outcomeOf, textOf, typesOf } from './runner-fixture.ts';
 
 const KEY = 'agent-key-0123456789';
+const NEW_KEY = 'agent-key-9876543210';
 const [PROTOCOL] = PROTOCOLS;
 const DOWN = refuse('DEPENDENCY_UNAVAILABLE', 'The vaults service is down.');
 
@@ -71,6 +72,43 @@ describe('model keys of agents', () => {
     expect(test.vaults.refusals).toMatchObject([{ credentialId: 'crd_1', generation: 1, status }]);
     expect(typesOf(journal)).not.toContain('agent.message');
     expect(JSON.stringify([journal, test.lines])).not.toContain(KEY);
+  });
+
+  it('are tried once more when an administrator has replaced the refused key', async () => {
+    await using test = await open();
+    test.server.enqueue({ status: 401, kind: 'authentication_error', message: 'wrong key' });
+    test.server.enqueue({ parts: [{ text: 'Yes.' }] });
+    test.vaults.onRefusal = () => (test.vaults.token = NEW_KEY);
+    const journal = await test.turn();
+    expect(textOf(journal)).toBe('Yes.');
+    const sent = test.server.requests.map(({ headers }) => JSON.stringify(headers));
+    expect(sent.map((headers) => [headers.includes(KEY), headers.includes(NEW_KEY)])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    expect(test.vaults.refusals).toMatchObject([{ generation: 1, status: 401 }]);
+    expect(typesOf(journal).filter((type) => type === 'model.request_finished')).toHaveLength(2);
+  });
+
+  it('fail the turn when the provider refuses the replaced key too', async () => {
+    await using test = await open();
+    const refusal = { status: 401, kind: 'authentication_error', message: 'wrong key' };
+    test.server.enqueue(refusal, refusal);
+    test.vaults.onRefusal = () => (test.vaults.token = NEW_KEY);
+    expect(outcomeOf(await test.turn())).toMatchObject({
+      $case: 'failed',
+      value: { error: { code: 'model_key_refused' } },
+    });
+    expect(test.server.requests).toHaveLength(2);
+    expect(test.vaults.refusals).toMatchObject([{ generation: 1 }, { generation: 2 }]);
+  });
+
+  it('fail the turn when the provider refuses the key with 403, also when it was replaced', async () => {
+    await using test = await open();
+    test.server.enqueue({ status: 403, kind: 'permission_error', message: 'no access' });
+    test.vaults.onRefusal = () => (test.vaults.token = NEW_KEY);
+    expect(outcomeOf(await test.turn())).toMatchObject({ value: { error: { code: 'model_key_refused' } } });
+    expect(test.server.requests).toHaveLength(1);
   });
 
   it('fail the turn without a request when the key was refused before', async () => {
