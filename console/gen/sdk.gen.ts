@@ -1324,7 +1324,7 @@ export const getMcpCatalogue = <ThrowOnError extends boolean = false>(options: O
 /**
  * Review the catalogue of an MCP server
  *
- * Requires an administrator. Approves the last seen catalogue and decides about each of its tools. With `If-Match`, the request fails if the server has changed since.
+ * Requires an administrator. Approves the last seen catalogue and decides about each of its tools, except those that stay pending. With `If-Match`, the request fails if the server has changed since.
  */
 export const reviewMcpCatalogue = <ThrowOnError extends boolean = false>(options: Options<ReviewMcpCatalogueData, ThrowOnError>): RequestResult<ReviewMcpCatalogueResponses, ReviewMcpCatalogueErrors, ThrowOnError> => (options.client ?? client).put<ReviewMcpCatalogueResponses, ReviewMcpCatalogueErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

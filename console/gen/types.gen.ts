@@ -9553,7 +9553,7 @@ export type ReviewMcpCatalogueData = {
     body: {
         sha256: CatalogueSha256;
         /**
-         * Each tool exactly once.
+         * Each tool of the catalogue exactly once, here or in `pending`.
          */
         tools: Array<{
             name: McpToolName;
@@ -9570,6 +9570,10 @@ export type ReviewMcpCatalogueData = {
              */
             effect?: 'read' | 'idempotent' | 'once';
         }>;
+        /**
+         * New and changed tools that wait for a later review. A changed one keeps its reviewed texts and its rule, and is not called. A new one is not offered. The reviewed title and instructions are kept, too.
+         */
+        pending?: Array<McpToolName>;
         /**
          * Whether models can list and read its resources.
          */

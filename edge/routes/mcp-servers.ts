@@ -200,8 +200,8 @@ export const mcpServerRoutes = [
     tag,
     summary: 'Review the catalogue of an MCP server',
     description:
-      'Requires an administrator. Approves the last seen catalogue and decides about each of its tools. With `If-Match`, the ' +
-      'request fails if the server has changed since.',
+      'Requires an administrator. Approves the last seen catalogue and decides about each of its tools, except those that stay ' +
+      'pending. With `If-Match`, the request fails if the server has changed since.',
     headers: ['If-Match'],
     body: CatalogueReview,
     bodyLimit: MAX_REVIEW_BYTES,
@@ -212,11 +212,14 @@ export const mcpServerRoutes = [
     success: { status: 200, description: 'The MCP server.', data: McpServerShape, headers: ['ETag'] },
     errors: ['FORBIDDEN', 'MCP_SERVER_NOT_FOUND', 'CATALOGUE_CHANGED'],
     async answer({ clients, call, param, body, request }) {
-      const { sha256, tools, offer_resources: offerResources = false } = body;
+      const { sha256, tools, pending = [], offer_resources: offerResources = false } = body;
       const mcpServerId = param('mcp_server_id');
       const rules = tools.map((rule) => ({ ...rule, effect: rule.effect ?? '' }));
-      const review = { mcpServerId, sha256, rules, offerResources, ifRevisions: ifMatch(request.raw) };
-      const { mcpServer } = await clients.agents.reviewCatalogue(review, call);
+      const review = { mcpServerId, sha256, rules, pending, offerResources };
+      const { mcpServer } = await clients.agents.reviewCatalogue(
+        { ...review, ifRevisions: ifMatch(request.raw) },
+        call,
+      );
       return ok(serializeMcpServer(mcpServer), etag(mcpServer?.revision));
     },
   }),

@@ -83,9 +83,17 @@ export const CatalogueShape = Type.Object(
 export const CatalogueReview = closed({
   sha256,
   tools: Type.Array(closed({ name: toolName, ...requestedRule }), {
-    description: 'Each tool exactly once.',
+    description: 'Each tool of the catalogue exactly once, here or in `pending`.',
     maxItems: 10_000,
   }),
+  pending: optional(
+    Type.Array(toolName, {
+      description:
+        'New and changed tools that wait for a later review. A changed one keeps its reviewed texts and its rule, and is not ' +
+        'called. A new one is not offered. The reviewed title and instructions are kept, too.',
+      maxItems: 10_000,
+    }),
+  ),
   offer_resources: optional(flag('Whether models can list and read its resources.', false)),
 });
 

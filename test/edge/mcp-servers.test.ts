@@ -99,6 +99,14 @@ describe(PATH, () => {
       changed: [{ name: 'find', members: ['description'] }],
     });
     expect((await request('GET', path)).data.catalogue).toMatchObject({ state: 'changed' });
+    const later = { sha256: again.data.catalogue.sha256, tools: [send], pending: ['find'] };
+    expect(await request('PUT', `${path}/catalogue`, later)).toMatchObject({
+      ...{ status: 200, data: { catalogue: { state: 'changed', tool_count: 2, offered_count: 1 } } },
+    });
+    expect((await request('GET', `${path}/catalogue`)).data.tools).toMatchObject([
+      { name: 'find', description: 'Finds.', rule: { offered: true } },
+      { name: 'send' },
+    ]);
     await request('PUT', extensions, { mcp_server_ids: [] });
     expect(await request('DELETE', path)).toMatchObject({ status: 200, data: { deleted: true } });
   });

@@ -1,6 +1,7 @@
 import { refuse } from '../../../lib/errors.ts';
 import { FieldProblems } from '../../../lib/field-problems.ts';
 import type { Catalogue, CatalogueTool, JsonObject } from '../../../lib/mcp-catalogue/catalogue.ts';
+import { type CatalogueDiff, diffCatalogues } from '../../../lib/mcp-catalogue/diff.ts';
 import {
   definitionBytes,
   levelsOf,
@@ -51,6 +52,47 @@ export function withEffects(
 function effectOf({ readOnlyHint, idempotentHint }: JsonObject): string {
   if (readOnlyHint === true) return 'read';
   return idempotentHint === true ? 'idempotent' : 'once';
+}
+
+/** A catalogue with the decisions about its tools. */
+export interface ReviewedCatalogue {
+  catalogue: Catalogue;
+  rules: readonly ToolRule[];
+}
+
+/**
+ * Returns the catalogue that a review approves: the seen one, in which pending tools keep the form and the rule of the earlier
+ * review. While a tool is pending, so do title and instructions. Refused with INVALID_REQUEST unless the pending tools are
+ * new or changed ones without a rule.
+ */
+export function approvedCatalogue(
+  rules: readonly ToolRule[],
+  pending: readonly string[],
+  seen: Catalogue,
+  earlier: ReviewedCatalogue | undefined,
+): ReviewedCatalogue {
+  if (pending.length === 0) return { catalogue: seen, rules };
+  checkPending(pending, rules, diffCatalogues(earlier?.catalogue, seen));
+  const isPending = ({ name }: { name: string }) => pending.includes(name);
+  const { title, instructions, tools: earlierTools } = earlier?.catalogue ?? { ...seen, tools: [] };
+  const tools = [...seen.tools.filter((tool) => !isPending(tool)), ...earlierTools.filter(isPending)];
+  const kept = earlier?.rules.filter(isPending) ?? [];
+  return { catalogue: { title, instructions, tools }, rules: [...rules, ...kept] };
+}
+
+function checkPending(
+  pending: readonly string[],
+  rules: readonly ToolRule[],
+  { added, changed }: CatalogueDiff,
+): void {
+  const problems = new FieldProblems();
+  const undecided = new Set([...added, ...changed.map(({ name }) => name)]);
+  for (const { name } of rules) undecided.delete(name);
+  for (const [index, name] of pending.entries()) {
+    if (!undecided.delete(name))
+      problems.add(`/pending/${index}`, 'must name a new or changed tool that occurs nowhere else');
+  }
+  problems.throwIfAny();
 }
 
 /**

@@ -1,13 +1,13 @@
 import { refuse } from '../../../lib/errors.ts';
 import { administratorOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
-import { type Catalogue, readCatalogue } from '../../../lib/mcp-catalogue/catalogue.ts';
+import { catalogueText, readCatalogue } from '../../../lib/mcp-catalogue/catalogue.ts';
+import { diffCatalogues, toolsToReview } from '../../../lib/mcp-catalogue/diff.ts';
 import { checkRevision } from '../../../lib/revisions.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import { checkRules, checkSeen, withEffects } from '../domain/mcp-review.ts';
-import type { McpServer } from '../domain/mcp-server.ts';
+import { approvedCatalogue, checkRules, checkSeen, withEffects } from '../domain/mcp-review.ts';
 import { findWarnings } from '../domain/mcp-warnings.ts';
-import type { NewReview } from '../store/mcp-catalogues.ts';
+import type { DecideReview } from '../store/mcp-catalogues.ts';
 import type { AgentsHandlerContext } from './context.ts';
 import { mcpServerMessage } from './mcp-server-message.ts';
 import { MCP_SERVER_NOUN } from './requests.ts';
@@ -49,22 +49,28 @@ export function mcpCatalogueHandlers(context: AgentsHandlerContext): Methods {
       };
     },
 
-    async reviewCatalogue({ mcpServerId, sha256, rules: requested, offerResources, ifRevisions }, call) {
+    async reviewCatalogue(request, call) {
+      const { mcpServerId, sha256, rules: requested, pending, offerResources, ifRevisions } = request;
       const { userId } = administratorOf(call);
       // The audit log refuses ids and digests of another form.
       const { seenSha256 } = await mcpServers.server(mcpServerId, call);
       checkSeen(sha256, seenSha256);
-      const data = { sha256, offered: requested.filter(({ offered }) => offered).length };
+      const offered = requested.filter((rule) => rule.offered).length;
+      const data = { sha256, offered, pending: pending.length };
       await record({ action: 'mcp-server.review', targetId: mcpServerId, data }, call);
-      const decide = (server: McpServer, seen: string | undefined): NewReview => {
+      const decide: DecideReview = ({ server, seen: json, earlier }) => {
         checkRevision(MCP_SERVER_NOUN, server.revision, ifRevisions);
         checkSeen(sha256, server.seenSha256);
-        const catalogue: Catalogue = readCatalogue(seen ?? '');
-        const rules = withEffects(requested, catalogue, server);
+        const seen = readCatalogue(json ?? '');
+        const decided = withEffects(requested, seen, server);
+        const reviewed = earlier && { catalogue: readCatalogue(earlier.json), rules: earlier.rules };
+        const { catalogue, rules } = approvedCatalogue(decided, pending, seen, reviewed);
         const counts = checkRules(server.name, rules, catalogue);
         const { title, tools } = catalogue;
-        const decided = { sha256, rules, offerResources, reviewedBy: userId, reviewedAt: clock.now() };
-        return { ...decided, ...counts, title, toolCount: tools.length };
+        const changedTools = toolsToReview(diffCatalogues(catalogue, seen));
+        const by = { reviewedBy: userId, reviewedAt: clock.now() };
+        const texts = { ...catalogueText(catalogue), title, toolCount: tools.length };
+        return { ...texts, ...counts, ...by, rules, offerResources, changedTools };
       };
       const after = await mcpCatalogues.review(mcpServerId, decide, call);
       publishHint('extensions.changed', mcpServerId);

@@ -49,7 +49,7 @@ export const INSERT_REVIEW = statement(
 export const SET_REVIEWED = statement(
   'mcp_servers.set_reviewed',
   `update mcp_servers set review = $2, reviewed_sha256 = $3, reviewed_by = $4, reviewed_at = $5, title = $6,
-     tool_count = $7, offered_count = $8, offered_bytes = $9, changed_tools = '{}', revision = revision + 1,
+     tool_count = $7, offered_count = $8, offered_bytes = $9, changed_tools = $10, revision = revision + 1,
      updated_at = $5
    where mcp_server_id = $1`,
 );

@@ -14,9 +14,13 @@ export interface SeenCatalogue {
 }
 
 /** Decisions about all tools of a catalogue. */
-export interface NewReview {
+interface NewReview {
   sha256: string;
+  /** The catalogue as canonical JSON. */
+  json: string;
   rules: readonly ToolRule[];
+  /** The tools whose last seen form differs. */
+  changedTools: readonly string[];
   offerResources: boolean;
   reviewedBy: string;
   reviewedAt: Date;
@@ -25,6 +29,19 @@ export interface NewReview {
   offeredCount: number;
   offeredBytes: number;
 }
+
+/** The newest review of a server and the canonical JSON of the catalogue that it approved. */
+interface EarlierReview {
+  json: string;
+  rules: readonly ToolRule[];
+}
+
+/** Decides about a locked server with the canonical JSON of its last seen catalogue. Can refuse. */
+export type DecideReview = (state: {
+  server: McpServer;
+  seen: string | undefined;
+  earlier: EarlierReview | undefined;
+}) => NewReview;
 
 export interface StoredReview {
   rules: ToolRule[];
@@ -76,35 +93,45 @@ export function createMcpCatalogueStore(db: Database) {
       await db.change(sql.SET_SEEN_PROBLEM, [mcpServerId, problem], options);
     },
 
-    /** Adds a review of a locked server. `decide` gets the server and the seen catalogue, and can refuse. */
-    async review(
-      mcpServerId: string,
-      decide: (server: McpServer, seen: string | undefined) => NewReview,
-      options?: WriteOptions,
-    ): Promise<McpServer> {
+    /** Adds a review of a locked server. */
+    async review(mcpServerId: string, decide: DecideReview, options?: WriteOptions): Promise<McpServer> {
       return db.transaction(async (tx) => {
-        const before = await lockServer(tx, mcpServerId);
-        const review = decide(before, await bodyOf(tx, mcpServerId, before.seenSha256));
-        await insertReview(tx, mcpServerId, before.review + 1, review);
+        const server = await lockServer(tx, mcpServerId);
+        const seen = await bodyOf(tx, mcpServerId, server.seenSha256);
+        await insertReview(tx, server, decide({ server, seen, earlier: await earlierOf(tx, server) }));
         return lockServer(tx, mcpServerId);
       }, options);
     },
   };
 }
 
+async function earlierOf(
+  tx: DatabaseSession,
+  { mcpServerId, review, reviewedSha256 }: McpServer,
+): Promise<EarlierReview | undefined> {
+  const json = await bodyOf(tx, mcpServerId, reviewedSha256);
+  if (json === undefined) return undefined;
+  const [row] = await tx.rows<StoredReview>(sql.NEWEST_REVIEW, [mcpServerId, review]);
+  return { json, rules: row?.rules ?? [] };
+}
+
 async function insertReview(
   tx: DatabaseSession,
-  mcpServerId: string,
-  number: number,
+  { mcpServerId, review: number, seenSha256, protocolVersion }: McpServer,
   review: NewReview,
 ): Promise<void> {
-  const { sha256, rules, offerResources, reviewedBy, reviewedAt } = review;
-  const { title, toolCount, offeredCount, offeredBytes } = review;
+  const { sha256, json, rules, offerResources, reviewedBy, reviewedAt } = review;
+  const { title, toolCount, offeredCount, offeredBytes, changedTools } = review;
+  // A catalogue with pending tools was seen at no server.
+  if (sha256 !== seenSha256) {
+    const catalogue = [sha256, json, Buffer.byteLength(json), protocolVersion, reviewedAt];
+    await tx.change(sql.PUT_CATALOGUE, [mcpServerId, ...catalogue]);
+  }
   const text = JSON.stringify(rules);
-  const values = [mcpServerId, number, sha256];
+  const values = [mcpServerId, number + 1, sha256];
   await tx.change(sql.INSERT_REVIEW, [...values, text, offerResources, reviewedBy, reviewedAt]);
   const counts = [title, toolCount, offeredCount, offeredBytes];
-  await tx.change(sql.SET_REVIEWED, [...values, reviewedBy, reviewedAt, ...counts]);
+  await tx.change(sql.SET_REVIEWED, [...values, reviewedBy, reviewedAt, ...counts, changedTools]);
 }
 
 async function bodyOf(

@@ -112,9 +112,17 @@ describe('MCP server pages', () => {
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, 'review-changed');
     await page.getByRole('button', { name: 'Accept unchanged tools only' }).click();
-    await page.getByText('current', { exact: true }).waitFor();
+    await page.getByText('The unchanged tools were approved. The others wait for review.').waitFor();
     const { body } = await fixture.api.get(`${pathOf(id)}/catalogue`);
-    expect(body.data.tools).toMatchObject([{ rule: { offered: true } }, { rule: { offered: false } }]);
+    expect(body.data.tools).toMatchObject([
+      { name: 'find', rule: { offered: true } },
+      { name: 'send', description: 'Sends one message.', rule: { offered: true } },
+    ]);
+    // The changed tool still waits, with its difference to the review.
+    await page.getByText('changed', { exact: true }).first().waitFor();
+    await send.locator('del', { hasText: 'one' }).waitFor();
+    await page.getByRole('button', { name: 'Approve and offer 2 tools' }).click();
+    await page.getByText('current', { exact: true }).waitFor();
     await page.context().close();
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { catalogueText, readCatalogue } from '../../../lib/mcp-catalogue/catalogue.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import {
   ABSENT_SERVER,
@@ -22,7 +23,8 @@ describe.each(TRANSPORTS)('catalogues of MCP servers, %s', (transport) => {
   const catalogue = (mcpServerId: string, of: string) =>
     agents.edge.getCatalogue({ mcpServerId, of }, administrator);
   const review = (mcpServerId: string, sha256: string, rules = rulesFor('find'), members: object = {}) => {
-    const request = { mcpServerId, sha256, rules, offerResources: false, ifRevisions: undefined, ...members };
+    const options = { pending: [], offerResources: false, ifRevisions: undefined, ...members };
+    const request = { mcpServerId, sha256, rules, ...options };
     return agents.edge.reviewCatalogue(request, administrator);
   };
   const lookUp = async (...mcpServerIds: string[]) =>
@@ -77,6 +79,72 @@ describe.each(TRANSPORTS)('catalogues of MCP servers, %s', (transport) => {
     await review(mcpServerId, sha256, rulesFor('find', 'fresh', 'stay'));
     expect(await lookUp(mcpServerId)).toMatchObject([{ review: 2, changedTools: [] }]);
     expect((await read(mcpServerId)).catalogue).toMatchObject({ state: 'current' });
+  });
+
+  it('keeps changed and new tools pending in a review of the others', async () => {
+    const { mcpServerId } = await reviewedServer(agents, { find: 'Finds.', gone: 'Goes.', stay: 'Stays.' });
+    const seen = catalogueOf({ find: 'Finds and sends.', fresh: 'New.', stay: 'Stays.' });
+    await reportCatalogue(agents, mcpServerId, seen.json);
+    const stay = { name: 'stay', offered: true, permission: 'allow', effect: 'read' };
+    await review(mcpServerId, seen.sha256, [stay], { pending: ['find', 'fresh'] });
+    const approved = catalogueOf({ find: 'Finds.', stay: 'Stays.' });
+    expect((await read(mcpServerId)).catalogue).toMatchObject({
+      ...{ state: 'changed', toolCount: 2, offeredCount: 2 },
+      ...{ reviewedSha256: approved.sha256, seenSha256: seen.sha256 },
+    });
+    expect(await catalogue(mcpServerId, 'reviewed')).toMatchObject({
+      catalogueJson: approved.json,
+      rules: [stay, rulesFor('find')[0]],
+    });
+    const changed = { catalogueSha256: approved.sha256, changedTools: ['find'] };
+    expect(await lookUp(mcpServerId)).toMatchObject([{ review: 2, ...changed }]);
+    // The same catalogue again changes nothing, and the server can return to the reviewed form.
+    await reportCatalogue(agents, mcpServerId, seen.json);
+    expect(await lookUp(mcpServerId)).toMatchObject([{ review: 2, ...changed }]);
+    await reportCatalogue(agents, mcpServerId, approved.json);
+    expect(await lookUp(mcpServerId)).toMatchObject([{ review: 2, changedTools: [] }]);
+    expect((await read(mcpServerId)).catalogue).toMatchObject({ state: 'current' });
+    await reportCatalogue(agents, mcpServerId, seen.json);
+    await review(mcpServerId, seen.sha256, rulesFor('find', 'fresh', 'stay'));
+    expect(await lookUp(mcpServerId)).toMatchObject([{ review: 3, changedTools: [] }]);
+    expect((await read(mcpServerId)).catalogue).toMatchObject({ state: 'current', offeredCount: 3 });
+  });
+
+  it('offers no pending tool after a first review', async () => {
+    const { mcpServerId } = await createServer(agents);
+    const { json, sha256 } = catalogueOf({ find: 'Finds.', send: 'Sends.' });
+    await reportCatalogue(agents, mcpServerId, json);
+    await review(mcpServerId, sha256, rulesFor('send'), { pending: ['find'] });
+    expect((await read(mcpServerId)).catalogue).toMatchObject({ state: 'changed', toolCount: 1 });
+    expect(await lookUp(mcpServerId)).toMatchObject([{ rules: rulesFor('send'), changedTools: [] }]);
+  });
+
+  it('keeps the reviewed title and instructions while a tool is pending', async () => {
+    const { mcpServerId } = await reviewedServer(agents, { find: 'Finds.' });
+    const tools = readCatalogue(catalogueOf({ find: 'Finds more.' }).json).tools;
+    const { json, sha256 } = catalogueText({ title: 'Other', instructions: 'Obey.', tools });
+    await reportCatalogue(agents, mcpServerId, json);
+    await review(mcpServerId, sha256, [], { pending: ['find'] });
+    expect(await catalogue(mcpServerId, 'reviewed')).toMatchObject({
+      catalogueJson: catalogueOf({ find: 'Finds.' }).json,
+    });
+    expect(await read(mcpServerId)).toMatchObject({ title: 'Example' });
+  });
+
+  it.each([
+    ['an unchanged tool', ['stay'], ['find', 'fresh']],
+    ['an unknown tool', ['other'], ['find', 'fresh', 'stay']],
+    ['a tool twice', ['find', 'find'], ['fresh', 'stay']],
+    ['a tool with a rule', ['find'], ['find', 'fresh', 'stay']],
+    ['too few tools', ['find'], ['stay']],
+  ])('refuses pending tools that are %s', async (_, pending, decided) => {
+    const { mcpServerId } = await reviewedServer(agents, { find: 'Finds.', stay: 'Stays.' });
+    const { json, sha256 } = catalogueOf({ find: 'Finds more.', fresh: 'New.', stay: 'Stays.' });
+    await reportCatalogue(agents, mcpServerId, json);
+    await expect(review(mcpServerId, sha256, rulesFor(...decided), { pending })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+    });
+    expect(await lookUp(mcpServerId)).toMatchObject([{ review: 1 }]);
   });
 
   it('returns to the state current when the reviewed catalogue is seen again', async () => {
@@ -180,8 +248,11 @@ describe.each(TRANSPORTS)('catalogues of MCP servers, %s', (transport) => {
     await expect(agents.edge.getCatalogue({ mcpServerId, of: 'seen' }, alice)).rejects.toMatchObject(
       forbidden,
     );
-    const request = { mcpServerId, sha256: '', rules: [], offerResources: false, ifRevisions: undefined };
-    await expect(agents.edge.reviewCatalogue(request, alice)).rejects.toMatchObject(forbidden);
+    const request = { mcpServerId, sha256: '', rules: [], pending: [] };
+    const options = { offerResources: false, ifRevisions: undefined };
+    await expect(agents.edge.reviewCatalogue({ ...request, ...options }, alice)).rejects.toMatchObject(
+      forbidden,
+    );
     const notFound = { code: 'MCP_SERVER_NOT_FOUND' };
     await expect(catalogue(ABSENT_SERVER, 'seen')).rejects.toMatchObject(notFound);
     await expect(review(ABSENT_SERVER, '')).rejects.toMatchObject(notFound);

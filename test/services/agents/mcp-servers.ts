@@ -74,9 +74,9 @@ export async function reviewedServer(
   const { mcpServerId } = await createServer(agents, overrides);
   const { json, sha256 } = catalogueOf(tools);
   await reportCatalogue(agents, mcpServerId, json);
-  const request = { mcpServerId, sha256, rules: rulesFor(...Object.keys(tools)), offerResources: false };
+  const request = { mcpServerId, sha256, rules: rulesFor(...Object.keys(tools)) };
   const { mcpServer } = await agents.edge.reviewCatalogue(
-    { ...request, ifRevisions: undefined },
+    { ...request, pending: [], offerResources: false, ifRevisions: undefined },
     administrator,
   );
   if (!mcpServer) throw new Error('the response has no MCP server');

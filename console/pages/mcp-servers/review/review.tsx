@@ -30,22 +30,30 @@ export function Review({ server, seen, reviewed }: ReviewProps) {
   const unchanged = tools.filter(({ state }) => state === 'unchanged');
   const undecided = tools.filter(({ state }) => state !== 'unchanged');
   const offerResources = offersResources ?? reviewed?.offer_resources ?? false;
-  const bodyOf = (ruleFor: (compared: ComparedTool) => McpToolRule) => ({
+  const bodyOf = (decided: readonly ComparedTool[]) => ({
     sha256: seen.sha256,
-    tools: tools.map((compared) => ({ name: compared.tool.name, ...ruleFor(compared) })),
+    tools: decided.map((compared) => ({ name: compared.tool.name, ...ruleOf(compared, decisions) })),
+    pending: tools.filter((compared) => !decided.includes(compared)).map(({ tool: { name } }) => name),
     offer_resources: offerResources,
   });
-  const body = bodyOf((compared) => ruleOf(compared, decisions));
+  const body = bodyOf(tools);
   const offered = body.tools.filter((tool) => tool.offered).length;
   const isDirty = Object.keys(decisions).length > 0 || offersResources !== undefined;
   const isApproved = reviewed?.sha256 === seen.sha256 && !isDirty;
 
   const { mutate, isPending, error } = useMutation({
     mutationFn: (review: typeof body) => mcpServers.review(id, revision, review),
-    onSuccess: async () => {
-      setDecisions({});
+    onSuccess: async (_, { pending }) => {
+      // Decisions about tools that still wait are kept.
+      setDecisions((before) =>
+        Object.fromEntries(Object.entries(before).filter(([name]) => pending.includes(name))),
+      );
       setOffersResources(undefined);
-      toast.done('The tools were approved.');
+      toast.done(
+        pending.length === 0
+          ? 'The tools were approved.'
+          : 'The unchanged tools were approved. The others wait for review.',
+      );
       await queries.invalidateQueries({ queryKey: ['mcp-servers'] });
     },
     onError: async (failure) => {
@@ -60,6 +68,7 @@ export function Review({ server, seen, reviewed }: ReviewProps) {
   };
   const decide = ({ tool }: ComparedTool, rule: McpToolRule) =>
     setDecisions((before) => ({ ...before, [tool.name]: { tool, rule } }));
+  const isPartlyUnchanged = unchanged.length > 0 && undecided.length > 0;
   const isCatalogueChanged = error instanceof ApiError && error.code === 'CATALOGUE_CHANGED';
 
   return (
@@ -97,6 +106,11 @@ export function Review({ server, seen, reviewed }: ReviewProps) {
         </p>
       )}
       {!isCatalogueChanged && <ErrorAlert error={error} />}
+      {isPartlyUnchanged && (
+        <p className="text-[13px] text-muted">
+          Until you approve them, changed tools are not called and new tools are not offered.
+        </p>
+      )}
       <div className="flex flex-wrap items-center justify-end gap-2">
         <CopyCurl
           method="PUT"
@@ -105,18 +119,8 @@ export function Review({ server, seen, reviewed }: ReviewProps) {
           body={body}
           about="of the review"
         />
-        {unchanged.length > 0 && undecided.length > 0 && (
-          <Button
-            busy={isPending}
-            onClick={() =>
-              approve(
-                bodyOf((compared) => ({
-                  ...ruleOf(compared, decisions),
-                  ...(compared.state !== 'unchanged' && { offered: false }),
-                })),
-              )
-            }
-          >
+        {isPartlyUnchanged && (
+          <Button busy={isPending} onClick={() => approve(bodyOf(unchanged))}>
             Accept unchanged tools only
           </Button>
         )}

@@ -968,10 +968,17 @@ export interface ReviewCatalogueRequest {
   mcpServerId: string;
   /** The seen catalogue. */
   sha256: string;
-  /** Each tool of the catalogue exactly once. */
+  /** With `pending`, each tool of the catalogue exactly once. */
   rules: McpToolRule[];
   offerResources: boolean;
-  ifRevisions: ExpectedRevisions | undefined;
+  ifRevisions:
+    | ExpectedRevisions
+    | undefined;
+  /**
+   * Names of new and changed tools that wait for a later review. A changed one keeps its reviewed form and its rule, and is
+   * not called. The reviewed title and instructions are kept, too.
+   */
+  pending: string[];
 }
 
 export interface ReviewCatalogueResponse {
@@ -9222,7 +9229,7 @@ export const McpToolRule: MessageFns<McpToolRule> = {
 };
 
 function createBaseReviewCatalogueRequest(): ReviewCatalogueRequest {
-  return { mcpServerId: "", sha256: "", rules: [], offerResources: false, ifRevisions: undefined };
+  return { mcpServerId: "", sha256: "", rules: [], offerResources: false, ifRevisions: undefined, pending: [] };
 }
 
 export const ReviewCatalogueRequest: MessageFns<ReviewCatalogueRequest> = {
@@ -9241,6 +9248,9 @@ export const ReviewCatalogueRequest: MessageFns<ReviewCatalogueRequest> = {
     }
     if (message.ifRevisions !== undefined) {
       ExpectedRevisions.encode(message.ifRevisions, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.pending) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -9296,6 +9306,14 @@ export const ReviewCatalogueRequest: MessageFns<ReviewCatalogueRequest> = {
             }
 
             message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.pending.push(reader.string());
             continue;
           }
         }
@@ -12911,8 +12929,8 @@ export const AgentsServiceDefinition = {
       options: {},
     },
     /**
-     * Approves the last seen catalogue and decides about each of its tools. Refused with CATALOGUE_CHANGED when it is
-     * another one.
+     * Approves the last seen catalogue and decides about each of its tools, except those that stay pending. Refused with
+     * CATALOGUE_CHANGED when it is another one.
      */
     reviewCatalogue: {
       name: "ReviewCatalogue",
