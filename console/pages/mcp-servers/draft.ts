@@ -1,9 +1,10 @@
 import type { CreateMcpServerData, McpServer } from '../../gen/index.ts';
 import type { DisplayedField } from '../../parts/diff/fields.ts';
 import { type FieldProblems, wholeNumber } from '../../parts/editor/problems.ts';
+import { EMPTY_OAUTH_DRAFT, type OAuthDraft, oauthDraftOf, readOAuthDraft } from './oauth-draft.ts';
 
 /** The settings of a server, which can change. */
-export interface SettingsDraft {
+export interface SettingsDraft extends OAuthDraft {
   description: string;
   authorization: McpServer['authorization'];
   timeout: string;
@@ -29,6 +30,7 @@ export const EMPTY_SERVER_DRAFT: McpServerDraft = {
   availableTo: 'managers',
   trustAnnotations: false,
   offerInstructions: false,
+  ...EMPTY_OAUTH_DRAFT,
 };
 
 export const settingsDraftOf = (server: McpServer): SettingsDraft => ({
@@ -38,6 +40,7 @@ export const settingsDraftOf = (server: McpServer): SettingsDraft => ({
   availableTo: server.available_to,
   trustAnnotations: server.trust_annotations,
   offerInstructions: server.offer_instructions,
+  ...oauthDraftOf(server),
 });
 
 export function readSettingsDraft(draft: SettingsDraft) {
@@ -51,6 +54,7 @@ export function readSettingsDraft(draft: SettingsDraft) {
     available_to: draft.availableTo,
     trust_annotations: draft.trustAnnotations,
     offer_instructions: draft.offerInstructions,
+    oauth: readOAuthDraft(draft, problems),
   };
   return { body, problems };
 }
@@ -64,7 +68,11 @@ export function readServerDraft(draft: McpServerDraft) {
   if (!NAME.test(name))
     problems['/name'] = 'Enter 1 to 32 lowercase letters, digits or hyphens that begin with a letter.';
   if (!URL.canParse(url)) problems['/url'] = 'Enter the URL of the server.';
-  const body: CreateMcpServerData['body'] = { name, url, transport: draft.transport, ...settings };
+  const { oauth, ...others } = settings;
+  const body: CreateMcpServerData['body'] = {
+    ...{ name, url, transport: draft.transport, ...others },
+    ...(Object.keys(oauth).length > 0 && { oauth }),
+  };
   return { body, problems };
 }
 
@@ -75,4 +83,7 @@ export const settingsFields = (body: ReturnType<typeof readSettingsDraft>['body'
   { label: 'Available to', text: body.available_to },
   { label: 'Trust annotations', text: body.trust_annotations ? 'Yes' : 'No' },
   { label: 'Offer instructions', text: body.offer_instructions ? 'Yes' : 'No' },
+  { label: 'OAuth issuer', text: body.oauth.issuer ?? '' },
+  { label: 'OAuth client id', text: body.oauth.client_id ?? '' },
+  { label: 'OAuth scopes', text: body.oauth.scopes?.join(' ') ?? '' },
 ];

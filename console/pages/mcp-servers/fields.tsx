@@ -1,10 +1,13 @@
+import type { RefObject } from 'react';
 import { NumberField } from '../../parts/editor/number-field.tsx';
 import { type FieldProblems, problemAt } from '../../parts/editor/problems.ts';
+import { takeSecret } from '../../parts/secrets/secret-field.tsx';
 import { Field, Input, TextArea } from '../../ui/field.tsx';
 import { FormSection, SwitchRow } from '../../ui/form-section.tsx';
 import { RadioOptions } from '../../ui/radio-options.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import type { McpServerDraft, SettingsDraft } from './draft.ts';
+import { OAuthFields } from './oauth-fields.tsx';
 
 interface FieldsProps<Draft> {
   draft: Draft;
@@ -69,7 +72,15 @@ const AVAILABILITIES = [
   { value: 'administrators', text: 'Administrators', about: 'Only administrators add it.' },
 ] as const;
 
-export function SettingsFields({ draft, onChange, problems }: FieldsProps<SettingsDraft>) {
+interface SettingsFieldsProps extends FieldsProps<SettingsDraft> {
+  /** The field of the client secret for OAuth. */
+  secret: RefObject<HTMLInputElement | null>;
+  hasStoredSecret?: boolean;
+}
+
+export function SettingsFields(props: SettingsFieldsProps) {
+  const { draft, onChange, problems, secret, hasStoredSecret = false } = props;
+  const hasConnections = draft.authorization === 'personal' || draft.authorization === 'any';
   return (
     <>
       <FormSection title="Access">
@@ -83,7 +94,10 @@ export function SettingsFields({ draft, onChange, problems }: FieldsProps<Settin
           label="Authorization"
           value={draft.authorization}
           options={AUTHORIZATIONS}
-          onChange={(authorization) => onChange({ authorization })}
+          onChange={(authorization) => {
+            takeSecret(secret);
+            onChange({ authorization, clientSecret: 'none' });
+          }}
         />
         <RadioOptions
           label="Available to"
@@ -92,6 +106,7 @@ export function SettingsFields({ draft, onChange, problems }: FieldsProps<Settin
           onChange={(availableTo) => onChange({ availableTo })}
         />
       </FormSection>
+      {hasConnections && <OAuthFields {...{ draft, onChange, problems, secret, hasStoredSecret }} />}
       <FormSection title="Behavior">
         <NumberField
           label="Time limit in seconds"

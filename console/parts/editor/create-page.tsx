@@ -15,7 +15,7 @@ export interface CreatePageProps<Draft extends object, Body, Created> {
   noun: ResourceNoun;
   empty: Draft;
   read: (draft: Draft) => { body: Body; problems: FieldProblems };
-  create: (body: Body, key: string) => Promise<Created>;
+  create: (body: Body, key: string, onChange: (changes: Partial<Draft>) => void) => Promise<Created>;
   /** API path below /api/v1. */
   path: string;
   /** Link to the page of the created resource. */
@@ -37,15 +37,15 @@ export function CreatePage<Draft extends object, Body, Created>(
   const navigate = useNavigate();
   const queries = useQueryClient();
   const { body, problems: wrong } = read(draft);
+  const onChange = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => create(body, keyFor(body)),
+    mutationFn: () => create(body, keyFor(body), onChange),
     onSuccess: (created) => {
       void queries.invalidateQueries({ queryKey: [collectionOf(noun), 'list'] });
       // The Back button skips the submitted form.
       void navigate({ ...pageOf(created), replace: true, ignoreBlocker: true });
     },
   });
-  const onChange = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
   const parent = <TextLink to={`/${collectionOf(noun)}`}>{capitalize(pluralOf(noun))}</TextLink>;
   return (
     <Page title={`New ${noun}`} above={parent}>

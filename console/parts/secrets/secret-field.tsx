@@ -7,16 +7,21 @@ export interface SecretFieldProps {
   input: RefObject<HTMLInputElement | null>;
   error: string | undefined;
   optional?: boolean;
+  hint?: string;
+  /** Called with the text while the user types. It must not be kept. */
+  onChange?: (text: string) => void;
 }
 
-export function SecretField({ label, input, error, optional = false }: SecretFieldProps) {
+export function SecretField({
+  label,
+  input,
+  error,
+  optional = false,
+  hint = 'Stored encrypted and never shown again. At most 16 KiB.',
+  onChange,
+}: SecretFieldProps) {
   return (
-    <Field
-      label={label}
-      optional={optional}
-      hint="Stored encrypted and never shown again. At most 16 KiB."
-      error={error}
-    >
+    <Field label={label} optional={optional} hint={hint} error={error}>
       <Input
         ref={input}
         type="password"
@@ -24,6 +29,7 @@ export function SecretField({ label, input, error, optional = false }: SecretFie
         spellCheck={false}
         data-1p-ignore
         data-lpignore="true"
+        onChange={(event) => onChange?.(event.target.value)}
       />
     </Field>
   );

@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Canaries } from '../../edge/vaults/canaries.ts';
 import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts';
-import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, PAGE_STORAGE, startConsole, tabTo } from './console-fixture.ts';
 
 /** The folder for pictures of the pages; without it none are taken. */
 const PICTURES = process.env.SERVICE_TEST_PICTURES;
@@ -11,6 +12,7 @@ const FIND = { description: 'Finds issues.', annotations: { readOnlyHint: true }
 describe('MCP server pages', () => {
   let fixture: ConsoleFixture;
   let remote: McpTestServer;
+  const canaries = new Canaries();
   beforeAll(async () => {
     remote = await startMcpServer({ find: FIND, send: { description: 'Sends.\u200b' } });
     fixture = await startConsole({ SERVICE_OUTBOUND_PRIVATE_HOSTS: `127.0.0.1:${remote.port}` });
@@ -164,6 +166,65 @@ describe('MCP server pages', () => {
     await page.getByRole('button', { name: 'Disable MCP server' }).click();
     await page.getByText('disabled', { exact: true }).waitFor();
     await picture(page, 'settings');
+    await page.context().close();
+  });
+
+  it('set the client for OAuth and keep its secret in its field only', async () => {
+    const { page } = await fixture.open('/mcp-servers/new');
+    const stored = async () => canaries.in(await page.evaluate<string>(PAGE_STORAGE));
+    await page.getByLabel('Name').fill('oauth-client');
+    await page.getByLabel('URL').fill('https://mcp.example.com/mcp');
+    expect(await page.getByLabel('Client id').count()).toBe(0);
+    await page
+      .getByRole('radio', { name: /^Personal/ })
+      .first()
+      .click();
+    const secret = page.getByLabel('Client secret');
+    expect(await secret.getAttribute('type')).toBe('password');
+    expect(await secret.getAttribute('autocomplete')).toBe('off');
+    await secret.fill(canaries.create('first'));
+    const create = page.getByRole('button', { name: 'Create MCP server' });
+    await create.click();
+    await page.getByText('Enter the client to which the secret belongs.').waitFor();
+    await page.getByLabel('Issuer').fill('https://login.example.com');
+    await page.getByLabel('Client id').fill('ahs');
+    await page.getByLabel('Scopes').fill('read  write');
+    expect(await axeViolations(page)).toEqual([]);
+    await picture(page, 'oauth');
+    // A failed request takes the secret, which must then be entered again.
+    await page.route('**/admin/mcp-servers', (route) => route.abort());
+    await create.click();
+    await page.getByText('Enter the secret again.').waitFor();
+    expect(await secret.inputValue()).toBe('');
+    expect(await stored()).toEqual([]);
+    await page.unroute('**/admin/mcp-servers');
+    await secret.fill(canaries.create('second'));
+    await create.click();
+    await page.getByRole('heading', { level: 1, name: 'oauth-client' }).waitFor();
+    expect(await stored()).toEqual([]);
+    const id = page.url().split('/').at(-1) ?? '';
+    const oauth = async () => (await fixture.api.get(pathOf(id))).body.data.oauth;
+    const expected = { issuer: 'https://login.example.com', client_id: 'ahs', scopes: ['read', 'write'] };
+    expect(await oauth()).toEqual({ ...expected, has_client_secret: true });
+
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByText('A secret is stored.').waitFor();
+    const save = page.getByRole('button', { name: 'Save' });
+    await page.getByLabel('Scopes').fill('read');
+    await save.click();
+    await page.getByText('Saved.').first().waitFor();
+    expect(await oauth()).toEqual({ ...expected, scopes: ['read'], has_client_secret: true });
+    await secret.fill(canaries.create('discarded'));
+    await page.getByRole('button', { name: 'Discard' }).click();
+    expect(await secret.inputValue()).toBe('');
+    await page.getByLabel('Client id').fill('other');
+    await secret.fill(canaries.create('third'));
+    await save.click();
+    await save.waitFor({ state: 'detached' });
+    expect(await secret.inputValue()).toBe('');
+    expect(await stored()).toEqual([]);
+    expect(await oauth()).toMatchObject({ client_id: 'other', has_client_secret: true });
+    expect(await axeViolations(page)).toEqual([]);
     await page.context().close();
   });
 
