@@ -21,6 +21,8 @@ export interface LentCredential {
   generation: number;
   /** shared | personal */
   source: string;
+  /** An access token that the report of a refusal can replace. */
+  refreshable: boolean;
   /** Headers by name. Empty for a variable and a model provider. */
   headers: Readonly<Record<string, Secret>>;
   /** The value of a variable, or a model key. */
@@ -78,9 +80,12 @@ export function createLentCredentials({ vaults, sealer, bus, clock, ids }: Lendi
     const { result: answer } = result ?? {};
     if (answer?.$case === 'missing') return { kind: 'missing', missing: answer.value };
     if (answer?.$case !== 'lent') throw new Error('the vaults service returned no result for a credential');
-    const { credentialId, generation, source, usableUntil, headers, value } = answer.value;
+    const { credentialId, generation, source, refreshable, usableUntil, headers, value } = answer.value;
     const call = { contract: VaultsServiceDefinition, method, peer: 'vaults', requestId };
-    const lent = { credentialId, generation, source, usableUntil: usableUntil?.getTime() ?? 0 };
+    const lent = {
+      ...{ credentialId, generation, source, refreshable },
+      usableUntil: usableUntil?.getTime() ?? 0,
+    };
     if (!value) return { kind: 'lent', lent: { ...lent, headers: secretsIn(sealer.open(headers, call)) } };
     const { value: secret } = secretsIn(sealer.open(value, call));
     return { kind: 'lent', lent: { ...lent, headers: {}, value: secret } };

@@ -15,11 +15,11 @@ import type {
   EgressNeed,
 } from '../network/intercept/egress-credentials.ts';
 import type { CallingTurn, PendingToolCall } from '../tool-calls/tool-call.ts';
-import type { LentCredentials } from './lent-credentials.ts';
+import type { LentCredential, LentCredentials, Need } from './lent-credentials.ts';
 
 interface SessionEgressContext {
   vaults: Pick<Client<VaultsServiceDefinition>, 'getSessionCredentials' | 'reportEcho'>;
-  lent: Pick<LentCredentials, 'lendFor'>;
+  lent: Pick<LentCredentials, 'lendFor' | 'refusedFor'>;
   clock: Clock;
   log: Log;
 }
@@ -29,6 +29,10 @@ type Caller = Pick<PendingToolCall, 'turn' | 'signal'>;
 const MAX_TURNS = 1_000;
 /** A report about an answer is repeated by the next such answer, so it is not tried for long. */
 const REPORT_MS = 5_000;
+/** A program can cause refusals of a valid token in any number. The vaults service replaces no token of a lower age. */
+const REFUSAL_INTERVAL_MS = 60_000;
+const MAX_REFUSALS = 1_000;
+const UNAUTHORIZED = 401;
 
 /** Phrases that follow the name of a credential, by the reasons of the vaults service. */
 const REASONS: Record<string, string> = {
@@ -45,6 +49,9 @@ export type SessionEgress = ReturnType<typeof createSessionEgress>;
 export function createSessionEgress({ vaults, lent, clock, log }: SessionEgressContext) {
   /** What a turn has found at its first command stays for the turn. */
   const turns = new LruCache<string, Promise<GetSessionCredentialsResponse | undefined>>(MAX_TURNS);
+
+  /** When a host has last refused a token, in milliseconds since the epoch, by credential and generation. */
+  const refusals = new LruCache<string, number>(MAX_REFUSALS);
 
   /** Without an answer, the turn's commands run without credentials. Rejects with LEASE_LOST. */
   async function ask({ turn, signal }: Caller): Promise<GetSessionCredentialsResponse | undefined> {
@@ -71,14 +78,20 @@ export function createSessionEgress({ vaults, lent, clock, log }: SessionEgressC
   }
 
   async function lend(turn: CallingTurn, { host, variable }: EgressNeed): Promise<EgressLending> {
+    const target: Need =
+      variable === undefined
+        ? { $case: 'host', value: host }
+        : { $case: 'variable', value: { name: variable, host } };
     try {
-      const lending = await lent.lendFor(
-        turn,
-        variable === undefined
-          ? { $case: 'host', value: host }
-          : { $case: 'variable', value: { name: variable, host } },
-      );
-      if (lending.kind === 'lent') return { kind: 'lent', ...lending.lent };
+      const lending = await lent.lendFor(turn, target);
+      if (lending.kind === 'lent') {
+        const { lent: one } = lending;
+        return {
+          kind: 'lent',
+          ...one,
+          ...(one.refreshable && { refused: () => reportRefusal(turn, target, one) }),
+        };
+      }
       const { reason } = lending.missing;
       const isTemporary = reason === 'vault_sealed';
       return { kind: 'missing', reason: REASONS[reason] ?? NOT_AVAILABLE, isTemporary };
@@ -90,6 +103,21 @@ export function createSessionEgress({ vaults, lent, clock, log }: SessionEgressC
         return { kind: 'missing', reason: 'works only while a turn of its session runs', isTemporary: false };
       return { kind: 'missing', reason: NOT_AVAILABLE, isTemporary: true };
     }
+  }
+
+  /** The next request of the turn to the host waits for the result, and uses the new token. */
+  function reportRefusal(turn: CallingTurn, target: Need, refused: LentCredential): void {
+    const { credentialId: credential_id, generation } = refused;
+    const key = `${credential_id} ${generation}`;
+    const now = clock.now().getTime();
+    if (now - (refusals.get(key) ?? Number.NEGATIVE_INFINITY) < REFUSAL_INTERVAL_MS) return;
+    refusals.set(key, now);
+    lent
+      .refusedFor(turn, target, refused, { httpStatus: UNAUTHORIZED, challenge: '' })
+      .catch((error: unknown) => {
+        refusals.delete(key);
+        log.warn({ err: error, credential_id }, 'a refused token of a sandbox could not be reported');
+      });
   }
 
   function reportEcho({ lease, trace }: CallingTurn, credentialId: string, host: string): void {

@@ -31,6 +31,8 @@ interface LentCredential {
   credentialId: string;
   generation: number;
   source: CredentialSource;
+  /** An access token, which a refusal of its receiver can replace. */
+  refreshable: boolean;
   /** It contains the secret. */
   content: SecretContent;
   usableUntil: Date;
@@ -72,9 +74,10 @@ export function createLender(context: LenderContext) {
     return opened.map((one): LendingResult => {
       if (one.kind === 'missing') return one;
       const { source, credential, content } = one;
-      const { credentialId, generation, expiresAt } = credential;
+      const { credentialId, generation, expiresAt, publicMembers } = credential;
+      const refreshable = publicMembers?.$case === 'oauth';
       const usableUntil = new Date(Math.min(latest, expiresAt?.getTime() ?? latest));
-      return { kind: 'lent', lent: { credentialId, generation, source, content, usableUntil } };
+      return { kind: 'lent', lent: { credentialId, generation, source, refreshable, content, usableUntil } };
     });
   }
 
@@ -133,9 +136,9 @@ export function createLender(context: LenderContext) {
     },
 
     /**
-     * Replaces the access token of a credential that the receiver has refused with status 401, and marks any other one as
-     * refused, unless its secret has changed since or a program in a sandbox sent the request. Such a program can cause a
-     * 401 with a valid credential. Returns the credential that counts now, or why there is none. Refused with
+     * Replaces the access token of a credential that the receiver has refused with status 401, at most once a minute, and
+     * marks any other one as refused, unless its secret has changed since or a program in a sandbox sent the request. Such a
+     * program can cause a 401 with a valid credential. Returns the credential that counts now, or why there is none. Refused with
      * CREDENTIAL_NOT_FOUND for a credential that the turn did not get for this use.
      */
     async reportRefusal(

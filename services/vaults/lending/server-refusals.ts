@@ -36,7 +36,7 @@ interface ServerAnswer {
 }
 
 const UNAUTHORIZED = 401;
-/** A server that refuses a token of this age refuses every new one too. */
+/** A server that refuses a token of this age refuses every new one too. It also bounds the refreshes that sandboxes cause. */
 const FRESH_TOKEN_MS = 60_000;
 
 export type ServerRefusals = ReturnType<typeof createServerRefusals>;
@@ -68,7 +68,7 @@ export function createServerRefusals(context: ServerRefusalsContext) {
           source === 'shared' || (await tokens.demandScopes(credentialId, demanded, clock.now(), call));
         return isNoted ? { ...missing('scope'), scopes: demanded } : missing('refused');
       }
-      if (!isOfSandbox && isTokenOld(credential)) {
+      if (isTokenOld(credential)) {
         const outcome = await credentials.refresh(credential, call);
         if (outcome === 'refreshed') return undefined;
         return missing(outcome === 'ended' ? 'expired' : 'unavailable');

@@ -54,6 +54,7 @@ export function createFakeVaults(context: ServiceContext): FakeVaults {
       credentialId: 'crd_1',
       generation: fake.refusals.length + 1,
       source: fake.source,
+      refreshable: false,
       usableUntil,
     };
     return { result: { $case: 'lent', value: { ...lent, ...content } } };

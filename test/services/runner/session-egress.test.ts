@@ -35,6 +35,11 @@ const FOUND = {
   ],
 } as unknown as GetSessionCredentialsResponse;
 
+const LENT = {
+  ...{ credentialId: 'crd_1', generation: 1, source: 'shared', usableUntil: 5 },
+  headers: {},
+};
+
 function setUp({
   found = async () => FOUND,
   lending,
@@ -45,6 +50,8 @@ function setUp({
   const asked: object[] = [];
   const needs: Need[] = [];
   const echoes: object[] = [];
+  const refusals: object[] = [];
+  const clock = createFakeClock();
   const egress = createSessionEgress({
     vaults: {
       getSessionCredentials: async (request: object) => {
@@ -62,8 +69,13 @@ function setUp({
         if (!lending) throw new Error('nothing is lent');
         return lending();
       },
+      async refusedFor(_, need, { generation }, { httpStatus }) {
+        refusals.push({ need, generation, httpStatus });
+        if (!lending) throw new Error('the vaults service does not answer');
+        return lending();
+      },
     },
-    clock: createFakeClock(),
+    clock,
     log: { warn() {} } as unknown as Log,
   });
   const lease = { sessionId: 'ses_1', turnId: 'trn_1', fence: 1 };
@@ -72,7 +84,7 @@ function setUp({
     ({ spec: { network: { mode, allowedHosts }, variables: { TAKEN: '1' } } }) as unknown as Environment;
   const of = (mode = 'limited') =>
     egress.credentialsOf({ turn, signal: new AbortController().signal }, environment(mode));
-  return { of, asked, needs, echoes };
+  return { of, asked, needs, echoes, refusals, clock };
 }
 
 describe('credentials of a turn’s commands', () => {
@@ -112,9 +124,9 @@ describe('credentials of a turn’s commands', () => {
   });
 
   it('are lent for a host or a variable', async () => {
-    const lent = { credentialId: 'crd_1', generation: 1, source: 'shared', usableUntil: 5 };
+    const lent = { ...LENT, refreshable: false };
     const { of, needs, echoes } = setUp({
-      lending: () => ({ kind: 'lent', lent: { ...lent, headers: {}, value: new Secret('v') } }),
+      lending: () => ({ kind: 'lent', lent: { ...lent, value: new Secret('v') } }),
     });
     const credentials = await of();
     expect(await credentials?.lend({ host: 'api.git.test', variable: 'TOKEN' })).toMatchObject({
@@ -128,6 +140,28 @@ describe('credentials of a turn’s commands', () => {
     ]);
     credentials?.reportEcho('crd_1', 'api.git.test');
     expect(echoes).toMatchObject([{ credentialId: 'crd_1', host: 'api.git.test' }]);
+  });
+
+  it('report a refused token once a minute and generation, and no other refused credential', async () => {
+    const state = { ...LENT, refreshable: true };
+    const { of, refusals, clock } = setUp({ lending: () => ({ kind: 'lent', lent: { ...state } }) });
+    const credentials = await of();
+    const refuse = async () => {
+      const lent = await credentials?.lend({ host: 'api.attached.test' });
+      if (lent?.kind === 'lent') lent.refused?.();
+      return refusals.length;
+    };
+    expect([await refuse(), await refuse()]).toEqual([1, 1]);
+    expect(refusals).toEqual([
+      { need: { $case: 'host', value: 'api.attached.test' }, generation: 1, httpStatus: 401 },
+    ]);
+    clock.advance(60_000);
+    expect(await refuse()).toBe(2);
+    state.generation = 2;
+    expect([await refuse(), await refuse()]).toEqual([3, 3]);
+    state.refreshable = false;
+    state.generation = 3;
+    expect(await refuse()).toBe(3);
   });
 
   it.each<[string, () => Lending, object]>([

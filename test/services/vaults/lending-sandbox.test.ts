@@ -30,7 +30,10 @@ describe.each(TRANSPORTS)('credentials for sandboxes and models, %s', (transport
         model('anthropic'),
         model('openai'),
       ];
-      const lent = { generation: 1, source: 'shared', usableUntil: expect.any(Date) };
+      const lent = {
+        ...{ generation: 1, source: 'shared', refreshable: false },
+        usableUntil: expect.any(Date),
+      };
       for (let call = 0; call < 2; call++)
         expect(await system.lendFor(lease, needs)).toEqual([
           {

@@ -31,12 +31,19 @@ export function planUse(
   return { request: kept, attached, placeholders: findPlaceholders(kept, sandbox.variables(), target) };
 }
 
+/** A request with its credentials. */
+export interface AuthenticatedRequest {
+  request: OutgoingRequest;
+  /** Called when the host has refused the credential in the headers. */
+  refused?: (() => void) | undefined;
+}
+
 /** Returns the request with its credentials. Throws a ProxyRefusal when one of them is not lent. */
 export async function useCredentials(
   { request, attached, placeholders }: PlannedUse,
   address: HostAddress,
   secrets: RecentSecrets,
-): Promise<OutgoingRequest> {
+): Promise<AuthenticatedRequest> {
   const host = formatHostAddress(address);
   let result = request;
   for (const use of placeholders) {
@@ -45,15 +52,15 @@ export async function useCredentials(
     if (!value) throw new Error('a credential of a variable was lent without a value');
     result = replacePlaceholder(result, use, value.reveal());
   }
-  if (!attached) return result;
-  const { headers = {} } = await lend(attached.credentials, { host }, secrets);
+  if (!attached) return { request: result };
+  const { headers = {}, refused } = await lend(attached.credentials, { host }, secrets);
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   const kept = result.headers.filter(([name]) => !names.includes(name.toLowerCase()));
   const set = Object.entries(headers).map(([name, value]): [string, string] => [
     name,
     checkedHeaderValue(name, value.reveal()),
   ]);
-  return { ...result, headers: [...kept, ...set] };
+  return { request: { ...result, headers: [...kept, ...set] }, refused };
 }
 
 async function lend(

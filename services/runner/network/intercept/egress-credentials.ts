@@ -59,6 +59,8 @@ export type EgressLending =
       value?: Secret;
       /** Milliseconds since the epoch. */
       usableUntil: number;
+      /** Reports that the host has refused the credential, so that the next request has another one. Absent: there is none. */
+      refused?(): void;
     }
   /** `reason` is a phrase that follows "The credential". `isTemporary`: a later request can succeed. */
   | { kind: 'missing'; reason: string; isTemporary: boolean };

@@ -32,6 +32,7 @@ export interface ClientConnection extends HostAddress {
 /** Headers that the proxy sets itself. The proxy answers an expectation. */
 const OWN_HEADERS = ['accept-encoding', 'content-length', 'expect', 'host'];
 const HTTPS_PORT = 443;
+const UNAUTHORIZED = 401;
 /** Methods whose requests can be sent again when a kept connection was closed (RFC 9110, 9.2.2). */
 const IDEMPOTENT = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'];
 
@@ -48,7 +49,7 @@ export async function exchange(
   const plan = planUse(outgoingRequest(incoming, connection), connection, sandbox);
   const beginning = await readBeginning(incoming);
   refusePlaceholdersInBody(beginning, sandbox.variables());
-  const request = await useCredentials(plan, connection, secrets);
+  const { request, refused } = await useCredentials(plan, connection, secrets);
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
     const sent = pool.send(request, connection);
@@ -59,6 +60,8 @@ export async function exchange(
       if (incoming.readableEnded) sent.body.end();
       else incoming.pipe(sent.body);
       const answer = await sent.answer;
+      // Reported before the program can send its next request. The program decides whether it repeats this one.
+      if (answer.statusCode === UNAUTHORIZED) refused?.();
       return await relayAnswer(answer, response, secrets.patternsFor(formatHostAddress(connection)), clock);
     } catch (error) {
       abort();

@@ -34,6 +34,8 @@ const RULES = {
 export interface FakeCredentials extends EgressCredentials {
   needs: EgressNeed[];
   echoes: string[];
+  /** The number of refusals that were reported for the attached header. */
+  refusals: number;
   /** The result of lend, instead of the secrets. */
   answer: EgressLending | undefined;
 }
@@ -44,6 +46,7 @@ export function createFakeCredentials(sessionId: string, placeholder = PLACEHOLD
     sessionId,
     needs: [],
     echoes: [],
+    refusals: 0,
     answer: undefined,
     hosts: [{ host: 'header.test', headers: ['authorization'] }],
     variables: [{ name: 'TOKEN', hosts: ['variable.test', 'badcert.test'], placeholder, rules: RULES }],
@@ -56,6 +59,7 @@ export function createFakeCredentials(sessionId: string, placeholder = PLACEHOLD
             credentialId: 'crd_header',
             headers: { authorization: new Secret(TOKEN_HEADER) },
             usableUntil,
+            refused: () => void this.refusals++,
           }
         : { kind: 'lent', credentialId: 'crd_variable', value: new Secret(VALUE), usableUntil };
     },

@@ -70,6 +70,27 @@ describe('requests to a host with a credential', () => {
     expect(passed).toEqual([TOKEN_HEADER]);
   });
 
+  it('report a 401 for an attached header, and leave it to the program to send the request again', async () => {
+    const statuses = [401, 200, 403, 401];
+    await using system = await startInterceptingProxy({
+      answer: (_, response) => response.writeHead(statuses.shift() ?? 500).end('from upstream'),
+    });
+    const answers: [number, number][] = [];
+    for (let request = 0; request < 3; request++) {
+      const { status } = await system.get('header.test', '/');
+      answers.push([status, system.credentials.refusals]);
+    }
+    expect(answers).toEqual([
+      [401, 1],
+      [200, 1],
+      [403, 1],
+    ]);
+    const headers = ['Authorization', `token ${PLACEHOLDER}`];
+    expect((await system.get('variable.test', '/', { headers })).status).toBe(401);
+    expect(system.credentials.refusals).toBe(1);
+    expect(system.seen).toHaveLength(4);
+  });
+
   it('pass bodies on, with a length and in chunks', async () => {
     await using system = await startInterceptingProxy();
     const large = 'x'.repeat(300_000);

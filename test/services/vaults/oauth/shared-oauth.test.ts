@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AGENT } from '../fake-targets.ts';
+import { host } from '../shared-credentials.ts';
 import { administrator, refusalOf } from '../system.ts';
 import { type ConnectionFixture, openConnectionFixture } from './connection-fixture.ts';
 
-const CLIENT = { client_id: 'shared-client', client_secret: 'a secret of the client at the issuer' };
+const CLIENT_SECRET = { client_secret: 'a secret of the client at the issuer' };
+const CLIENT = { client_id: 'shared-client', ...CLIENT_SECRET };
+
+const tokenHeader = (number: number) => ({ headers: { Authorization: `Bearer token-${number}` } });
 
 describe('OAuth credentials of shared vaults', () => {
   let fixture: ConnectionFixture;
@@ -19,18 +23,25 @@ describe('OAuth credentials of shared vaults', () => {
   });
 
   /** A credential of a vault of the agent. */
-  async function assign(type: string, secrets: Record<string, string>) {
-    const { system, remote } = fixture;
+  async function assign(
+    type: string,
+    secrets: Record<string, string>,
+    target: { mcpServerUrl: string } | { host: string } = { mcpServerUrl: fixture.remote.url },
+  ) {
+    const { system } = fixture;
     const { vaultId } = await system.createVault();
     const members = {
       type,
-      mcpServerUrl: remote.url,
+      ...target,
       public: { of: { $case: 'oauth' as const, value: oauthMembers() } },
     };
     const { credential } = await system.createCredential({ vaultId, ...members }, secrets);
     if (!credential) throw new Error('the response has no credential');
-    const target = { of: { $case: 'agentId' as const, value: AGENT } };
-    await system.edge.putAssignments({ target, vaultIds: [vaultId], ifRevisions: undefined }, administrator);
+    const agent = { of: { $case: 'agentId' as const, value: AGENT } };
+    await system.edge.putAssignments(
+      { target: agent, vaultIds: [vaultId], ifRevisions: undefined },
+      administrator,
+    );
     return credential;
   }
 
@@ -71,6 +82,36 @@ describe('OAuth credentials of shared vaults', () => {
     expect(bodies).toHaveLength(1);
     expect(bodies[0]).toContain('refresh_token=the-first-refresh-token');
   });
+
+  it.each(['oauth2', 'oauth2_client'])(
+    'of the type %s get one new token a minute when the host refuses a sandbox',
+    async (type) => {
+      const { system, issuer, clock } = fixture;
+      const target = { host: `${type.replace('_', '-')}.example.org` };
+      let tokens = 0;
+      issuer.onToken = (_, response) => {
+        const body = { access_token: `token-${++tokens}`, token_type: 'Bearer', expires_in: 3_600 };
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+      };
+      const secrets = type === 'oauth2' ? { refresh_token: 'a-refresh-token' } : CLIENT_SECRET;
+      const { credentialId } = await assign(type, secrets, target);
+      const lease = system.leases.lease();
+      const need = host(target.host);
+      const lend = async () => (await system.lendFor(lease, [need]))[0]!;
+      const first = await lend();
+      expect(first).toMatchObject({ credentialId, refreshable: true, ...tokenHeader(1) });
+      // The issuer has just given the token.
+      expect(await system.reportRefusalFor(lease, need, first)).toMatchObject({ reason: 'refused' });
+      clock.advance(60_000);
+      const reports = [1, 2, 3].map(() => system.reportRefusalFor(lease, need, first));
+      for (const report of await Promise.all(reports)) expect(report).toMatchObject(tokenHeader(2));
+      expect(await lend()).toMatchObject({ generation: first.generation! + 1, ...tokenHeader(2) });
+      expect(await system.reportRefusalFor(lease, need, await lend())).toMatchObject({ reason: 'refused' });
+      expect(await lend()).toMatchObject(tokenHeader(2));
+      expect(tokens).toBe(2);
+      issuer.onToken = undefined;
+    },
+  );
 
   it('need the members of their type, with pointers to what is wrong', async () => {
     const { system, remote } = fixture;

@@ -488,7 +488,11 @@ export interface LentCredential {
     | Date
     | undefined;
   /** A JSON object with the member value, for a variable and a model provider. Absent otherwise. */
-  value: SealedForPeer | undefined;
+  value:
+    | SealedForPeer
+    | undefined;
+  /** An access token that ReportRefusal can replace. */
+  refreshable: boolean;
 }
 
 export interface MissingCredential {
@@ -4510,7 +4514,15 @@ export const LendResult: MessageFns<LendResult> = {
 };
 
 function createBaseLentCredential(): LentCredential {
-  return { credentialId: "", generation: 0, headers: undefined, source: "", usableUntil: undefined, value: undefined };
+  return {
+    credentialId: "",
+    generation: 0,
+    headers: undefined,
+    source: "",
+    usableUntil: undefined,
+    value: undefined,
+    refreshable: false,
+  };
 }
 
 export const LentCredential: MessageFns<LentCredential> = {
@@ -4532,6 +4544,9 @@ export const LentCredential: MessageFns<LentCredential> = {
     }
     if (message.value !== undefined) {
       SealedForPeer.encode(message.value, writer.uint32(50).fork()).join();
+    }
+    if (message.refreshable !== false) {
+      writer.uint32(56).bool(message.refreshable);
     }
     return writer;
   },
@@ -4595,6 +4610,14 @@ export const LentCredential: MessageFns<LentCredential> = {
             }
 
             message.value = SealedForPeer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.refreshable = reader.bool();
             continue;
           }
         }
