@@ -30,7 +30,7 @@ import {
   respondToMalformed,
   responseTo,
 } from './plugins/malformed-request.ts';
-import { isPageNavigation } from './plugins/navigation.ts';
+import { acceptsHtml, isPageNavigation } from './plugins/navigation.ts';
 import { handleNotFound } from './plugins/not-found.ts';
 import { startRefusalAudit } from './plugins/refusal-audit.ts';
 import { logInvalidRequest } from './plugins/request-log.ts';
@@ -122,6 +122,11 @@ export async function createApp(
     request.outcome.errorCode = refusal.code;
     request.outcome.cause = refusal.cause ?? error;
     refusalAudit.record(request, refusal.code);
+    const { refusalPage } = request.routeOptions?.config ?? {};
+    if (refusalPage !== undefined && acceptsHtml(request.headers)) {
+      void reply.redirect(`${refusalPage}?refused=${refusal.code}`, 302);
+      return;
+    }
     const text = errorText(refusal, request.id);
     const challenge = reply.getHeader('www-authenticate');
     const headers = { ...errorHeaders(refusal), ...(challenge ? { 'www-authenticate': challenge } : {}) };

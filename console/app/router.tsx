@@ -16,6 +16,7 @@ import { newestPage } from '../journal/event-pages.ts';
 import { readAdministrationSearch } from '../pages/administration/search.ts';
 import { readAgentSearch } from '../pages/agents/search.ts';
 import { readAssistantSearch } from '../pages/assistants/search.ts';
+import { readConnectionsSearch } from '../pages/connections/search.ts';
 import { readEnvironmentSearch } from '../pages/environments/search.ts';
 import { readMcpServerSearch } from '../pages/mcp-servers/search.ts';
 import {
@@ -301,6 +302,7 @@ const tokens = createRoute({
 const connections = createRoute({
   getParentRoute: under,
   path: '/connections',
+  validateSearch: readConnectionsSearch,
   component: lazyRouteComponent(
     () => loadChunk(() => import('../pages/connections/connections.tsx')),
     'ConnectionsPage',

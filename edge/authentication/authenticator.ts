@@ -37,6 +37,8 @@ declare module 'fastify' {
     longLived?: boolean;
     /** Other sites may link to this route. True for every path outside of /api. */
     isPage?: boolean;
+    /** The page of the console to which a refused request that accepts HTML is redirected, with the code in `refused`. */
+    refusalPage?: string;
   }
 }
 

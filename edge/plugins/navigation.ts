@@ -24,7 +24,12 @@ export function isPageNavigation({ method, url, headers }: NavigationRequest): b
     NON_PAGE_PREFIXES.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))
   )
     return false;
-  return (headers.accept ?? '').split(',').some((range) => {
+  return acceptsHtml(headers);
+}
+
+/** Whether the client names HTML among the media types that it accepts, as browsers that navigate do. */
+export function acceptsHtml({ accept = '' }: IncomingHttpHeaders): boolean {
+  return accept.split(',').some((range) => {
     const [type = ''] = range.split(';', 1);
     return type.trim().toLowerCase() === 'text/html' && !NOT_ACCEPTED.test(range);
   });

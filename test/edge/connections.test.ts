@@ -62,14 +62,14 @@ describe('connections to MCP servers', () => {
   }
 
   /** Follows the redirect of the authorization server, which is another site. `fetch` would replace these headers. */
-  async function callBack(query: string, cookie: string): Promise<IncomingMessage> {
+  async function callBack(query: string, cookie: string, accept?: string): Promise<IncomingMessage> {
     const navigation = {
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': 'navigate',
       'sec-fetch-dest': 'document',
     };
     const request = get(`${system.url}/api/v1/auth/connections/callback?${query}`, {
-      headers: { ...navigation, cookie },
+      headers: { ...navigation, cookie, ...(accept && { accept }) },
     });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return response;
@@ -137,6 +137,32 @@ describe('connections to MCP servers', () => {
     const refused = await callBack(await issuer.authorize(url, 'ada'), '');
     expect(refused.statusCode).toBe(403);
     expect(await json(refused)).toMatchObject({ code: 'CONNECTION_REFUSED' });
+  });
+
+  it('redirects a refused browser to the page of connections with the code alone', async () => {
+    const mcpServerId = await createServer('refused-page');
+    const { url, cookie } = await begin(mcpServerId, '/sessions');
+    const query = await issuer.authorize(url, 'ada');
+    const html = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
+    for (const [sent, from] of [
+      [query, ''],
+      ['', cookie],
+      [`error=access_denied&return_to=https://attacker.example&refused=/x`, cookie],
+    ] as const) {
+      const refused = await callBack(sent, from, html);
+      expect(refused.statusCode).toBe(302);
+      expect(refused.headers.location).toBe('/connections?refused=CONNECTION_REFUSED');
+      refused.resume();
+    }
+    for (const accept of ['application/json', '*/*', 'text/html;q=0']) {
+      const refused = await callBack('', cookie, accept);
+      expect(refused.statusCode).toBe(403);
+      expect(await json(refused)).toMatchObject({ code: 'CONNECTION_REFUSED' });
+    }
+    const again = await begin(mcpServerId, '/sessions');
+    const finished = await callBack(await issuer.authorize(again.url, 'ada'), again.cookie, html);
+    expect(finished.headers.location).toBe('/sessions');
+    finished.resume();
   });
 
   it('begins an authorization for an administrator client with a secret, which no response contains', async () => {

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { Link2, Link2Off } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { connections } from '../../api/connections.ts';
@@ -12,11 +13,14 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AvailableServer } from './available-server.tsx';
 import { ConnectionRow } from './connection-row.tsx';
+import { RefusedNotice } from './refused-notice.tsx';
 
+const route = getRouteApi('/connections');
 const PATH = '/auth/connections';
 
 /** The user's connections to MCP servers, and the servers to which the user can connect. */
 export function ConnectionsPage() {
+  const { refused } = route.useSearch();
   const query = useQuery(connections.all);
   const failure = useQueryFailure(query);
   const curlOf = useCurl();
@@ -26,6 +30,7 @@ export function ConnectionsPage() {
       lead="Your access to MCP servers. Only your own sessions use it."
       actions={<CopyCurl path={PATH} />}
     >
+      {refused !== undefined && <RefusedNotice code={refused} />}
       {failure ? (
         <ErrorState {...failure} curl={curlOf({ path: PATH })} />
       ) : query.data === undefined ? (

@@ -149,11 +149,16 @@ export const connectionRoutes = [
       'The authorization server redirects the browser to this URL with the result in the query. Each attempt can be finished ' +
       'once, by the user and the browser that began it.',
     responses: {
-      302: { description: 'A redirect to the `return_to` of the attempt.', headers: ['Location'] },
+      302: {
+        description:
+          'A redirect to the `return_to` of the attempt. A refused request that accepts HTML is redirected to the page ' +
+          '`/connections` of the console, with the error code in `refused`.',
+        headers: ['Location'],
+      },
     },
     errors: ['CONNECTION_REFUSED', 'VAULT_SEALED'],
     head: false,
-    config: { isPage: true },
+    config: { isPage: true, refusalPage: '/connections' },
     createHandler:
       ({ clients: { vaults }, authenticator, sealer }) =>
       async (request, reply) => {

@@ -126,6 +126,16 @@ describe('connections', () => {
     await other.page.context().close();
   });
 
+  it('that are refused lead the browser back to the page with a message', async () => {
+    const callback = '/api/v1/auth/connections/callback?state=wrong&code=canary';
+    const { page, consoleMessages } = await fixture.open(callback);
+    await page.getByRole('alert').filter({ hasText: 'The connection was refused' }).waitFor();
+    expect(page.url()).toBe(`${fixture.system.url}/connections?refused=CONNECTION_REFUSED`);
+    await inspect(page, 'connection-refused');
+    expect(consoleMessages).toEqual([]);
+    await page.context().close();
+  });
+
   it('take a token for a server without OAuth, empty its field, and keep it nowhere', async () => {
     await createServer('plain', TOKEN);
     const { page } = await fixture.open('/connections');
