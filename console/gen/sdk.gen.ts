@@ -417,7 +417,7 @@ export const setAgentVersion = <ThrowOnError extends boolean = false>(options: O
 /**
  * Get the extensions of a session
  *
- * Returns the MCP servers and skills of the agent version of the session, and the environment variables that shared vaults give to its sandbox, each with its current state.
+ * Returns the MCP servers and skills of the agent version of the session, and the environment variables that shared vaults give to its sandbox, each with its current state. While credentials cannot be read, it returns what is known without them.
  */
 export const getSessionExtensions = <ThrowOnError extends boolean = false>(options: Options<GetSessionExtensionsData, ThrowOnError>): RequestResult<GetSessionExtensionsResponses, GetSessionExtensionsErrors, ThrowOnError> => (options.client ?? client).get<GetSessionExtensionsResponses, GetSessionExtensionsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

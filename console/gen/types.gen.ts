@@ -822,7 +822,10 @@ export type SessionMcpServer = {
      * The name. Empty: the resource was deleted.
      */
     name: string;
-    state: 'ready' | 'needs_connection' | 'needs_credential' | 'unreviewed' | 'changed' | 'disabled' | 'deleted';
+    /**
+     * Whether its tools can be called. `unavailable`: the credential of its calls cannot be checked now.
+     */
+    state: 'ready' | 'needs_connection' | 'needs_credential' | 'unavailable' | 'unreviewed' | 'changed' | 'disabled' | 'deleted';
     /**
      * Why the state is not `ready`. Empty: it is.
      */
@@ -879,6 +882,10 @@ export type SessionExtensions = {
      * The environment variables that shared vaults give to the sandbox. It gets a placeholder, not the value.
      */
     variables: Array<SessionVariable>;
+    /**
+     * Whether credentials can be read now. If not, `variables` is empty, and servers that need a credential are `unavailable`.
+     */
+    credentials_available: boolean;
 };
 
 /**

@@ -10,7 +10,7 @@ export const sessionExtensionRoutes = [
     tag: 'Sessions',
     summary: 'Get the extensions of a session',
     description:
-      'Returns the MCP servers and skills of the agent version of the session, and the environment variables that shared vaults give to its sandbox, each with its current state.',
+      'Returns the MCP servers and skills of the agent version of the session, and the environment variables that shared vaults give to its sandbox, each with its current state. While credentials cannot be read, it returns what is known without them.',
     success: { status: 200, description: 'The extensions.', data: SessionExtensionsShape },
     errors: ['SESSION_NOT_FOUND'],
     async answer({ clients, call, param }) {

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import type { GetSessionExtensionsResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { count, id, text } from './common.ts';
+import { count, flag, id, text } from './common.ts';
 
 const name = text('The name. Empty: the resource was deleted.', { examples: ['github'] });
 const reason = text('Why the state is not `ready`. Empty: it is.', { examples: [''] });
 
 const SERVER_STATES = [
-  ...['ready', 'needs_connection', 'needs_credential'],
+  ...['ready', 'needs_connection', 'needs_credential', 'unavailable'],
   ...['unreviewed', 'changed', 'disabled', 'deleted'],
 ];
 const VARIABLE_STATES = [
@@ -21,7 +21,10 @@ export const SessionExtensionsShape = Type.Object(
         {
           mcp_server_id: id('mcp', 'the MCP server'),
           name,
-          state: Type.Enum(SERVER_STATES),
+          state: Type.Enum(SERVER_STATES, {
+            description:
+              'Whether its tools can be called. `unavailable`: the credential of its calls cannot be checked now.',
+          }),
           reason,
           credential: Type.Enum(['personal', 'shared', 'none'], {
             description: 'The source of the credentials of its calls.',
@@ -64,11 +67,15 @@ export const SessionExtensionsShape = Type.Object(
           'The environment variables that shared vaults give to the sandbox. It gets a placeholder, not the value.',
       },
     ),
+    credentials_available: flag(
+      'Whether credentials can be read now. If not, `variables` is empty, and servers that need a credential are `unavailable`.',
+    ),
   },
   { title: 'SessionExtensions' },
 );
 
-export function serializeSessionExtensions({ mcpServers, skills, variables }: GetSessionExtensionsResponse) {
+export function serializeSessionExtensions(extensions: GetSessionExtensionsResponse) {
+  const { mcpServers, skills, variables, credentialsUnavailable } = extensions;
   return {
     mcp_servers: mcpServers.map(({ mcpServerId, ...server }) => ({
       ...{ mcp_server_id: mcpServerId, name: server.name, state: server.state },
@@ -81,5 +88,6 @@ export function serializeSessionExtensions({ mcpServers, skills, variables }: Ge
     variables: variables.map(({ name: variable, hosts, state, reason: why }) => ({
       ...{ name: variable, hosts, state, reason: why },
     })),
+    credentials_available: !credentialsUnavailable,
   };
 }

@@ -16,13 +16,13 @@ const MAX_BYTES_WITHOUT_VAULTS = 285_000;
 /** The 17 operations on vaults and their five types of credentials: 2.4 kB for each operation. */
 const MAX_BYTES_OF_VAULTS = 41_000;
 /** The 12 operations on MCP servers, their catalogues and extensions: 2.8 kB for each operation. */
-const MAX_BYTES_OF_MCP_SERVERS = 34_800;
+const MAX_BYTES_OF_MCP_SERVERS = 35_200;
 /** The forms, links and decisions of approvals of the kinds `authorization` and `input`. */
 const MAX_BYTES_OF_REQUESTED_INPUT = 1_700;
 /** The 11 operations on skills and the extensions of sessions: 2.4 kB for each operation. */
 const MAX_BYTES_OF_SKILLS = 28_000;
-/** The variables in the extensions of sessions, and the audit action and hosts of their credentials. */
-const MAX_BYTES_OF_VARIABLES = 1_000;
+/** The variables and unavailable credentials in the extensions of sessions, and the audit action and hosts of their credentials. */
+const MAX_BYTES_OF_VARIABLES = 1_300;
 /** The 6 operations on connections, the OAuth settings of MCP servers and the OAuth credentials. */
 const MAX_BYTES_OF_OAUTH = 21_000;
 const MAX_BYTES =

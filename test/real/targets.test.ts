@@ -71,6 +71,26 @@ describe('one process per target', () => {
     expect(frames.filter(({ event }) => event === 'agent.message_delta').length).toBeGreaterThan(1);
   }
 
+  it('answers with the known extensions of a session while vaults has ended', async () => {
+    const server = { name: 'shared', url: 'https://mcp.example.com/mcp', transport: 'streamable_http' };
+    const { body } = await api.post('/admin/mcp-servers', { ...server, authorization: 'shared' });
+    const agent = await api.createAgent();
+    await api.send('PUT', `/agents/${agent}/extensions`, { mcp_server_ids: [body.data.mcp_server_id] });
+    const begun = await api.post(`/agents/${agent}/conversations`, { message: 'Hello' });
+    const read = () => api.get(`/sessions/${begun.body.data.session_id}/extensions`);
+    const known = { mcp_servers: [{ name: 'shared', state: 'unreviewed' }], skills: [], variables: [] };
+    const all = { status: 200, body: { data: { ...known, credentials_available: true } } };
+    await until('vaults is found', async () => (await read()).body.data.credentials_available === true);
+    expect(await read()).toMatchObject(all);
+    await fleet.end('vaults', 'SIGKILL');
+    expect(await read()).toMatchObject({
+      ...{ status: 200, body: { data: { ...known, credentials_available: false } } },
+    });
+    await fleet.run('vaults');
+    await until('vaults is found', async () => (await read()).body.data.credentials_available === true);
+    expect(await read()).toMatchObject(all);
+  });
+
   it('streams events of other processes to followers at once through hints', streamSlowTurn);
 
   it('lists the services that the edge calls in its readiness report', async () => {

@@ -1,3 +1,4 @@
+import { ERRORS, Refusal } from '../../../lib/errors.ts';
 import type { CallOptions, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition, VersionVariable } from '../../../proto/gen/ahs/agents/v1/agents.ts';
@@ -10,27 +11,51 @@ import type { AgentsHandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AgentsServiceDefinition>, 'getVersionExtensions'>;
 
+/** How long the answer waits for the vaults service. */
+const VAULTS_TIMEOUT_MS = 3_000;
+
+interface AgentCredentials {
+  variables: VersionVariable[];
+  /** By the id of the server. */
+  states: ReadonlyMap<string, string>;
+  isUnavailable: boolean;
+}
+
 /** The current state of the MCP servers, skills and variables of an agent version, for its sessions. */
 export function versionExtensionHandlers(context: AgentsHandlerContext): Methods {
   const { agents, assistants, mcpServers, skillExtensions, environments, vaults } = context;
 
+  /** The answer of the vaults service. Undefined while it cannot be reached. */
+  async function askVaults(request: GetAgentCredentialsRequest, options: CallOptions) {
+    try {
+      return await vaults.getAgentCredentials(request, { ...options, timeoutMs: VAULTS_TIMEOUT_MS });
+    } catch (error) {
+      if (error instanceof Refusal && ERRORS[error.code].retryable && !options.signal?.aborted)
+        return undefined;
+      throw error;
+    }
+  }
+
   /**
    * The variables that the vaults of an agent give to its sandboxes, with their state in an environment, and the state of the
-   * credential for each server.
+   * credential for each server. Without the vaults service no variables are known.
    */
   async function credentialsOf(
     request: GetAgentCredentialsRequest,
     environmentId: string,
     options: CallOptions,
-  ): Promise<{ variables: VersionVariable[]; states: ReadonlyMap<string, string> }> {
-    const [{ variables, serverStates }, environment] = await Promise.all([
-      vaults.getAgentCredentials(request, options),
+  ): Promise<AgentCredentials> {
+    const [answer, environment] = await Promise.all([
+      askVaults(request, options),
       environments.environment(environmentId || DEFAULT_ENVIRONMENT, options),
     ]);
+    const stateOf = (authorization: string, index: number) =>
+      answer ? (answer.serverStates[index] ?? '') : authorization === 'none' ? 'ready' : 'unavailable';
     const states = request.servers.map(
-      ({ mcpServerId }, index) => [mcpServerId, serverStates[index] ?? ''] as const,
+      ({ mcpServerId, authorization }, index) => [mcpServerId, stateOf(authorization, index)] as const,
     );
-    return { variables: sessionVariables(variables, environment?.spec), states: new Map(states) };
+    const variables = sessionVariables(answer?.variables ?? [], environment?.spec);
+    return { variables, states: new Map(states), isUnavailable: answer === undefined };
   }
 
   return {
@@ -42,13 +67,13 @@ export function versionExtensionHandlers(context: AgentsHandlerContext): Methods
           ? await store.newestVersion(agentId, call)
           : await store.version(agentId, version, call);
       const runtime = found?.version.runtime;
-      if (!runtime) return { mcpServers: [], skills: [], variables: [] };
+      if (!runtime) return { mcpServers: [], skills: [], variables: [], credentialsUnavailable: false };
       const { ids } = runtime.mcpServers;
       const pins = runtime.skills.items;
       const asService = { signal: call.signal, trace: call.trace };
       const details = await mcpServers.lookUp(ids, asService);
       const request = { agentId, ownerId, isTriggered, servers: details };
-      const [servers, skills, { variables, states }] = await Promise.all([
+      const [servers, skills, { variables, states, isUnavailable }] = await Promise.all([
         mcpServers.extensions(ids, undefined, asService),
         skillExtensions.skills(
           pins.map(({ id }) => id),
@@ -75,6 +100,7 @@ export function versionExtensionHandlers(context: AgentsHandlerContext): Methods
           };
         }),
         variables,
+        credentialsUnavailable: isUnavailable,
       };
     },
   };

@@ -3,6 +3,7 @@ const REASONS: Record<string, (noun: string) => string> = {
   changed: () => 'Some of its tools have changed since they were reviewed. They are not called.',
   needs_connection: () => 'The owner of the session is not connected to it, or has to connect again.',
   needs_credential: () => 'The vaults of the agent have no credential that it accepts.',
+  unavailable: () => 'Its credential cannot be checked now. Try again later.',
   disabled: (noun) => `An administrator has disabled the ${noun}.`,
   deleted: (noun) => `The ${noun} was deleted.`,
 };

@@ -24,6 +24,7 @@ export function extensionHandlers({ access, agents }: SessionsHandlerContext): M
           reason: extensionReason('skill', state),
         })),
         variables: extensions.variables,
+        credentialsUnavailable: extensions.credentialsUnavailable,
       };
     },
   };

@@ -210,6 +210,18 @@ describe('skill pages', () => {
     expect(await variables.textContent()).toMatch(/GITHUB_TOKEN.*api\.github\.com/);
     await inspect(page, 'session-extensions');
 
+    // The answer while the vaults service cannot be reached.
+    await page.route('**/extensions', async (route) => {
+      const answer = await (await route.fetch()).json();
+      Object.assign(answer.data, { variables: [], credentials_available: false });
+      await route.fulfill({ json: answer });
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Session actions' }).click();
+    await page.getByRole('menuitem', { name: 'Available extensions' }).click();
+    await panel.getByText('Unknown, because credentials cannot be read now.').waitFor();
+    await page.unroute('**/extensions');
+
     await page.goto(`/skills/${skillId}`);
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog');

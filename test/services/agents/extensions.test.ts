@@ -76,6 +76,22 @@ describe.each(TRANSPORTS)('extensions of agents and assistants, %s', (transport)
     await expect(put(assistantId, [], administrator)).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 
+  it('shows sessions what is known while vaults cannot be reached', async () => {
+    const withState = async (authorization: string) =>
+      (await reviewedServer(agents, { find: 'Finds.' }, { authorization })).mcpServerId;
+    const ids = [await withState('none'), await withState('shared'), await withState('any')];
+    const unreviewed = (await createServer(agents, { authorization: 'shared' })).mcpServerId;
+    const agentId = await createAgent(agents);
+    const { version } = await put(agentId, [...ids, unreviewed]);
+    const session = { agentId, version, ownerId: alice.caller.userId, isTriggered: false };
+    const { mcpServers, ...others } = await agents.as('sessions').getVersionExtensions(session, alice);
+    expect(others).toMatchObject({ skills: [], variables: [], credentialsUnavailable: true });
+    const states = new Map(mcpServers.map(({ mcpServerId, state }) => [mcpServerId, state]));
+    expect([...ids, unreviewed].map((id) => states.get(id))).toEqual([
+      ...['ready', 'unavailable', 'unavailable', 'unreviewed'],
+    ]);
+  });
+
   it('shows the state of each server, and the others that the caller can add', async () => {
     const ready = await reviewedServer(agents, { find: 'Finds.' });
     const changed = await reviewedServer(agents, { find: 'Finds.' });

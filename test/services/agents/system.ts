@@ -14,6 +14,8 @@ import {
   type PutSkillTreeRequest,
 } from '../../../proto/gen/ahs/files/v1/files.ts';
 import {
+  type GetAgentCredentialsRequest,
+  type GetAgentCredentialsResponse,
   type ProbeRequest,
   type ProbeResponse,
   VaultsServiceDefinition,
@@ -42,6 +44,8 @@ interface AgentsOptions extends Partial<ServiceContext> {
   deleteAssignments?: (id: string | undefined) => Promise<void>;
   /** The implementation of Probe in the fake vaults service. */
   probe?: (request: ProbeRequest) => Promise<ProbeResponse>;
+  /** The implementation of GetAgentCredentials in the fake vaults service. */
+  getAgentCredentials?: (request: GetAgentCredentialsRequest) => Promise<GetAgentCredentialsResponse>;
   /** Whether the fake auth service knows a user. */
   userExists?: (userId: string) => boolean;
   /** Opens a second replica on this database. */
@@ -63,6 +67,9 @@ export async function openAgentsSystem(
     deleteAssignments = async () => {},
     probe = async () => {
       throw refuse('DEPENDENCY_UNAVAILABLE', 'These tests have no MCP servers.');
+    },
+    getAgentCredentials = async () => {
+      throw refuse('DEPENDENCY_UNAVAILABLE', 'Vaults cannot be reached.');
     },
     userExists: isThere = () => true,
     databaseUrl,
@@ -93,6 +100,7 @@ export async function openAgentsSystem(
     VaultsServiceDefinition,
     {
       probe,
+      getAgentCredentials,
       async deleteAssignments({ target }) {
         await deleteAssignments(target?.of?.value);
         return {};

@@ -40,7 +40,11 @@ export function ExtensionsDialog({ sessionId, onClose }: ExtensionsDialogProps) 
         <div className="flex flex-col gap-4">
           <ExtensionList title="MCP servers" items={serversOf(query.data)} none="No MCP servers." />
           <ExtensionList title="Skills" items={skillsOf(query.data)} none="No skills." />
-          <ExtensionList title="Variables" items={variablesOf(query.data)} none="No variables of vaults." />
+          <ExtensionList
+            title="Variables"
+            items={variablesOf(query.data)}
+            none={query.data.credentials_available ? 'No variables of vaults.' : UNKNOWN_VARIABLES}
+          />
         </div>
       )}
       <DialogActions>
@@ -50,8 +54,13 @@ export function ExtensionsDialog({ sessionId, onClose }: ExtensionsDialogProps) 
   );
 }
 
-const countsOf = ({ mcp_servers: servers, skills, variables }: SessionExtensions) =>
-  `${countText(servers, 'MCP server')}, ${countText(skills, 'skill')}, ${countText(variables, 'variable')}`;
+const UNKNOWN_VARIABLES = 'Unknown, because credentials cannot be read now. Try again later.';
+
+function countsOf(extensions: SessionExtensions): string {
+  const { mcp_servers: servers, skills, variables, credentials_available: isKnown } = extensions;
+  const ofVariables = isKnown ? countText(variables, 'variable') : 'variables unknown';
+  return `${countText(servers, 'MCP server')}, ${countText(skills, 'skill')}, ${ofVariables}`;
+}
 
 const countText = ({ length }: readonly unknown[], noun: string) =>
   `${length} ${length === 1 ? noun : `${noun}s`}`;

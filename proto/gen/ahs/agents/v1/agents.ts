@@ -1304,6 +1304,8 @@ export interface GetVersionExtensionsResponse {
   skills: ExtensionSkill[];
   /** The environment variables that the vaults of the agent give to sandboxes, by name. */
   variables: VersionVariable[];
+  /** Vaults cannot be reached. There are no variables, and servers that need a credential are unavailable. */
+  credentialsUnavailable: boolean;
 }
 
 export interface VersionVariable {
@@ -1320,7 +1322,7 @@ export interface VersionMcpServer {
   mcpServerId: string;
   /** Empty: the server was deleted. */
   name: string;
-  /** ready | needs_connection | needs_credential | unreviewed | changed | disabled | deleted */
+  /** ready | needs_connection | needs_credential | unavailable | unreviewed | changed | disabled | deleted */
   state: string;
   /** none | shared | personal | any. Empty: the server was deleted. */
   authorization: string;
@@ -12376,7 +12378,7 @@ export const GetVersionExtensionsRequest: MessageFns<GetVersionExtensionsRequest
 };
 
 function createBaseGetVersionExtensionsResponse(): GetVersionExtensionsResponse {
-  return { mcpServers: [], skills: [], variables: [] };
+  return { mcpServers: [], skills: [], variables: [], credentialsUnavailable: false };
 }
 
 export const GetVersionExtensionsResponse: MessageFns<GetVersionExtensionsResponse> = {
@@ -12389,6 +12391,9 @@ export const GetVersionExtensionsResponse: MessageFns<GetVersionExtensionsRespon
     }
     for (const v of message.variables) {
       VersionVariable.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.credentialsUnavailable !== false) {
+      writer.uint32(32).bool(message.credentialsUnavailable);
     }
     return writer;
   },
@@ -12428,6 +12433,14 @@ export const GetVersionExtensionsResponse: MessageFns<GetVersionExtensionsRespon
             }
 
             message.variables.push(VersionVariable.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.credentialsUnavailable = reader.bool();
             continue;
           }
         }

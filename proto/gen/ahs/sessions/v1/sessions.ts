@@ -1097,6 +1097,8 @@ export interface GetSessionExtensionsResponse {
   skills: SessionSkill[];
   /** By name. */
   variables: SandboxVariable[];
+  /** Vaults cannot be reached. There are no variables, and servers that need a credential are unavailable. */
+  credentialsUnavailable: boolean;
 }
 
 /** An environment variable of the session's sandbox whose value the sandbox cannot read. */
@@ -1114,7 +1116,7 @@ export interface SessionMcpServer {
   mcpServerId: string;
   /** Empty: the server was deleted. */
   name: string;
-  /** ready | needs_connection | needs_credential | unreviewed | changed | disabled | deleted */
+  /** ready | needs_connection | needs_credential | unavailable | unreviewed | changed | disabled | deleted */
   state: string;
   /** For people. Empty: ready. */
   reason: string;
@@ -9357,7 +9359,7 @@ export const GetSessionExtensionsRequest: MessageFns<GetSessionExtensionsRequest
 };
 
 function createBaseGetSessionExtensionsResponse(): GetSessionExtensionsResponse {
-  return { mcpServers: [], skills: [], variables: [] };
+  return { mcpServers: [], skills: [], variables: [], credentialsUnavailable: false };
 }
 
 export const GetSessionExtensionsResponse: MessageFns<GetSessionExtensionsResponse> = {
@@ -9370,6 +9372,9 @@ export const GetSessionExtensionsResponse: MessageFns<GetSessionExtensionsRespon
     }
     for (const v of message.variables) {
       SandboxVariable.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.credentialsUnavailable !== false) {
+      writer.uint32(32).bool(message.credentialsUnavailable);
     }
     return writer;
   },
@@ -9409,6 +9414,14 @@ export const GetSessionExtensionsResponse: MessageFns<GetSessionExtensionsRespon
             }
 
             message.variables.push(SandboxVariable.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.credentialsUnavailable = reader.bool();
             continue;
           }
         }
