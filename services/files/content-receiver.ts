@@ -54,6 +54,8 @@ export class ContentReceiver {
   readonly #received: ReceivedContent[] = [];
   #batch: BufferedContent[] = [];
   #batchBytes = 0;
+  /** The batch that is being written, while the next one is received. */
+  #writing = Promise.resolve();
   /** Bytes received so far. */
   #receivedBytes = 0;
   /** Stored bytes of the owner, as last read. */
@@ -71,9 +73,14 @@ export class ContentReceiver {
     if (quotaBytesPerUser > 0)
       this.#usedBytes = await store.usedBytes(this.#ownerId, { signal: this.#signal });
     let index = 0;
-    for await (const content of contents) await this.#receiveOne(content, index++);
-    await this.#flush();
-    return this.#received;
+    try {
+      for await (const content of contents) await this.#receiveOne(content, index++);
+      await this.#flush();
+      await this.#writing;
+      return this.#received;
+    } finally {
+      await this.#writing.catch(() => {});
+    }
   }
 
   async #receiveOne({ declaredSize, bytes }: IncomingContent, index: number): Promise<void> {
@@ -152,12 +159,20 @@ export class ContentReceiver {
     return receivedOf(await this.#add([{ objectKey: key, digest }]), digest.sha256);
   }
 
+  /** Starts to write the batch when the one before it is written. */
   async #flush(): Promise<void> {
-    const { contents, blobs } = this.#context;
     const batch = this.#batch;
     this.#batch = [];
     this.#batchBytes = 0;
+    await this.#writing;
     if (batch.length === 0) return;
+    this.#writing = this.#write(batch);
+    // The next `await` throws the error.
+    this.#writing.catch(() => {});
+  }
+
+  async #write(batch: readonly BufferedContent[]): Promise<void> {
+    const { contents, blobs } = this.#context;
     const { checkAt } = this.#times();
     const byDigest = new Map(batch.map((content) => [content.digest.sha256, content]));
     const stored = new Map<string, ReceivedContent>(

@@ -61,7 +61,7 @@ export function skillVersionHandlers(context: AgentsHandlerContext): Methods {
       const type = ARCHIVE_TYPES.find((one) => one === begin.mediaType);
       if (!type) throw refuse('UNSUPPORTED_MEDIA_TYPE', `The archive must be ${ARCHIVE_TYPES.join(', ')}.`);
       const before = begin.skillId === '' ? undefined : await skills.skill(begin.skillId, call);
-      return withArchive(messages, async ({ path, directory, sha256 }) => {
+      return withArchive(messages, async ({ path, contents, sha256 }) => {
         const key = {
           caller: userId,
           key: begin.idempotencyKey,
@@ -71,7 +71,7 @@ export function skillVersionHandlers(context: AgentsHandlerContext): Methods {
         };
         const earlier = begin.idempotencyKey === '' ? undefined : await skills.earlierAnswer(key, call);
         if (earlier) return { ...CreateSkillVersionResponse.decode(earlier), replayed: true };
-        const unpacked = await unpack({ archive: path, type, directory }, call);
+        const unpacked = await unpack({ archive: path, type, contents }, call);
         const version = newVersion(unpacked, userId, ids('wsp'), clock.now());
         const same = await current(before, version, call);
         if (same) return { skill: skillMessage(same), replayed: false, created: false };
@@ -88,7 +88,8 @@ export function skillVersionHandlers(context: AgentsHandlerContext): Methods {
         };
         try {
           const options = { ...call, timeoutMs: PUT_TIMEOUT_MS };
-          await files.putSkillTree(treeMessages({ skillId, workspaceId }, unpacked.files), options);
+          const tree = { skillId, workspaceId };
+          await files.putSkillTree(treeMessages(tree, unpacked.files, contents), options);
           const { answer, replayed } = before
             ? await skills.addVersion(skillId, version, key, encode, call)
             : await skills.create(skillId, version, key, encode, call);

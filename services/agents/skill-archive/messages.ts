@@ -8,14 +8,14 @@ export type ArchiveType = (typeof ARCHIVE_TYPES)[number];
 export interface UnpackTask {
   archive: string;
   type: ArchiveType;
-  /** An empty directory for the files. Their names in it are numbers. */
-  directory: string;
+  /** The path of a file to create for the bytes of all files. */
+  contents: string;
 }
 
 export interface UnpackedFile {
   path: string;
-  /** The path of the unpacked bytes on this machine. */
-  source: string;
+  /** The position of the bytes in `contents` of the task. */
+  offset: number;
   size: number;
   /** Lowercase hexadecimal. */
   sha256: string;

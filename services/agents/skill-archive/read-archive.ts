@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { SkillProblem } from '../domain/skill-problem.ts';
 import { SKILL_FILE, SkillTree, skillRoot } from '../domain/skill-tree.ts';
 import { EntryWriter } from './entry-writer.ts';
@@ -14,17 +13,17 @@ export function readArchive(task: UnpackTask): Promise<UnpackResult> {
   return unpack(task).then((skill): UnpackResult => ({ kind: 'done', skill }), resultOf);
 }
 
-async function unpack({ archive, type, directory }: UnpackTask): Promise<UnpackedSkill> {
+async function unpack({ archive, type, contents }: UnpackTask): Promise<UnpackedSkill> {
   const tree = new SkillTree();
-  const writer = new EntryWriter(directory, tree);
+  using writer = new EntryWriter(contents, tree);
   if (type === 'application/zip') await unpackZip(archive, tree, writer);
   else await unpackTar(archive, type === 'application/gzip', tree, writer);
   const folder = skillRoot(writer.files.map(({ path }) => path));
   const prefix = folder === '' ? 0 : folder.length + 1;
   const files = writer.files.map((file) => ({ ...file, path: file.path.slice(prefix) }));
   files.sort((one, other) => Buffer.compare(Buffer.from(one.path), Buffer.from(other.path)));
-  const source = files.find(({ path }) => path === SKILL_FILE)?.source ?? '';
-  const frontmatter = parseFrontmatter(textOf(readFileSync(source)), folder);
+  const skillFile = files.find(({ path }) => path === SKILL_FILE);
+  const frontmatter = parseFrontmatter(skillFile ? textOf(writer.read(skillFile)) : '', folder);
   const ignored = frontmatter.unknownMembers.map((member) => ({
     path: SKILL_FILE,
     message: `has the member ${JSON.stringify(member.slice(0, 64))}, which is ignored`,

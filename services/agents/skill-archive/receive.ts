@@ -9,8 +9,8 @@ import { SKILL_LIMITS } from '../domain/skill-limits.ts';
 interface ReceivedArchive {
   /** The path of the archive on this machine. */
   path: string;
-  /** The directory for its files, which is empty. */
-  directory: string;
+  /** The path for the bytes of its files. */
+  contents: string;
   sha256: Buffer;
 }
 
@@ -24,7 +24,7 @@ export async function withArchive<Result>(
     const path = join(directory, 'archive');
     await using file = await open(path, 'wx', 0o600);
     const sha256 = await receive(messages, file);
-    return await work({ path, directory, sha256 });
+    return await work({ path, contents: join(directory, 'contents'), sha256 });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

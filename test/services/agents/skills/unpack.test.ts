@@ -26,12 +26,13 @@ describe('unpacking an archive of a skill', () => {
     const own = mkdtempSync(join(directory, 'one-'));
     const archive = join(own, 'archive');
     writeFileSync(archive, bytes);
-    return { archive, type, directory: own };
+    return { archive, type, contents: join(own, 'contents') };
   };
   const unpackInThread = (bytes: Buffer, clock: Clock = systemClock, type: ArchiveType = 'application/zip') =>
     createUnpack(clock)(taskOf(bytes, type), never);
-  const unpack = async (bytes: Buffer, type: ArchiveType = 'application/zip') => {
-    const result = await readArchive(taskOf(bytes, type));
+  const unpack = (bytes: Buffer, type: ArchiveType = 'application/zip') => unpackTask(taskOf(bytes, type));
+  const unpackTask = async (task: UnpackTask) => {
+    const result = await readArchive(task);
     if (result.kind === 'done') return result.skill;
     throw new SkillProblem(result.path, result.message);
   };
@@ -45,14 +46,20 @@ describe('unpacking an archive of a skill', () => {
       { name: 'scripts/fill.py', data: 'print(1)\n', mode: 0o100755 },
       { name: 'empty', data: '' },
     ]);
-    const { frontmatter, files, warnings } = await unpack(bytes);
+    const task = taskOf(bytes, 'application/zip');
+    const { frontmatter, files, warnings } = await unpackTask(task);
     expect(frontmatter).toMatchObject({ name: 'pdf-forms', description: 'Fills in PDF forms.' });
     expect(files.map(({ path, size, executable }) => [path, size, executable])).toEqual([
       ['SKILL.md', SKILL.data.length, false],
       ['empty', 0, false],
       ['scripts/fill.py', 9, true],
     ]);
-    expect(readFileSync(files[2]?.source ?? '', 'utf8')).toBe('print(1)\n');
+    const { offset = 0, size = 0 } = files[2] ?? {};
+    expect(
+      readFileSync(task.contents)
+        .subarray(offset, offset + size)
+        .toString(),
+    ).toBe('print(1)\n');
     expect(warnings).toEqual([]);
   });
 
