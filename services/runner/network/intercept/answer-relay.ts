@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../../../lib/clock.ts';
+import { noteBufferBytes } from '../../../../lib/garbage-collection.ts';
 import { forwardedHeaders } from '../../kernel/network/forwarded-headers.ts';
 import { decodedBody } from './content-decoding.ts';
 import type { EchoPattern } from './echo-patterns.ts';
@@ -41,14 +43,18 @@ export async function relayAnswer(
   try {
     const scanner = new EchoScanner(patterns);
     let bytes = 0;
-    const write = async (chunk: Buffer) => {
-      if (chunk.length === 0) return;
+    const send = (chunk: Buffer): Promise<void> | undefined => {
+      if (chunk.length === 0) return undefined;
       bytes += chunk.length;
       sendHeaders();
-      if (!response.write(chunk)) await drained(response);
+      return response.write(chunk) ? undefined : drained(response);
     };
-    for await (const chunk of body) await write(scanner.push(chunk));
-    await write(scanner.end());
+    const relay = (chunk: Buffer) => {
+      noteBufferBytes(chunk.length);
+      return send(scanner.push(chunk));
+    };
+    await pipeline(body, sinkOf(relay));
+    await send(scanner.end());
     sendHeaders();
     response.end();
     return bytes;
@@ -56,6 +62,21 @@ export async function relayAnswer(
     cancel();
     body.destroy();
   }
+}
+
+/** Reading a body as an iterable would copy its chunks into larger ones. */
+function sinkOf(take: (chunk: Buffer) => Promise<void> | undefined): Writable {
+  return new Writable({
+    write(chunk: Buffer, _, done) {
+      try {
+        const taking = take(chunk);
+        if (taking === undefined) done();
+        else taking.then(() => done(), done);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
 }
 
 function answerHeaders(answer: IncomingMessage, isDecoded: boolean): string[] {
