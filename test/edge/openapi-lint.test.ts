@@ -21,7 +21,7 @@ const MAX_BYTES_OF_MCP_SERVERS = 35_200;
 const MAX_BYTES_OF_REQUESTED_INPUT = 1_700;
 /** The 11 operations on skills and the extensions of sessions: 2.4 kB for each operation. */
 const MAX_BYTES_OF_SKILLS = 28_000;
-/** The variables and unavailable credentials in the extensions of sessions, and the audit action and hosts of their credentials. */
+/** The variables in the extensions of sessions, whether they are known, and the audit action and hosts of their credentials. */
 const MAX_BYTES_OF_VARIABLES = 1_300;
 /** The 6 operations on connections, the OAuth settings of MCP servers and the OAuth credentials. */
 const MAX_BYTES_OF_OAUTH = 21_000;

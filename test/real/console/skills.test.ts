@@ -147,6 +147,7 @@ describe('skill pages', () => {
 
   it('show the progress of an upload, cancel it and send the archive again', async () => {
     const { page } = await fixture.open('/skills/new');
+    await page.clock.install();
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const keys: (string | undefined)[] = [];
     await page.route('**/api/v1/admin/skills', async (route) => {
@@ -157,7 +158,13 @@ describe('skill pages', () => {
     });
     const archive = skillZip('slow');
     await choose(page, 'slow.zip', archive);
-    await page.getByRole('progressbar', { name: 'Upload of slow.zip' }).waitFor();
+    const progress = page.getByRole('progressbar', { name: 'Upload of slow.zip' });
+    await progress.waitFor();
+    // An upload has no overall time limit.
+    await page.clock.fastForward('10:00');
+    await page.getByRole('button', { name: 'Cancel' }).waitFor();
+    expect(await progress.count()).toBe(1);
+    expect(await page.getByRole('alert').count()).toBe(0);
     await inspect(page, 'skill-upload');
     await page.getByRole('button', { name: 'Cancel' }).click();
     const chooser = page.getByRole('button', { name: 'Choose an archive' });
