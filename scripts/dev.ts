@@ -11,7 +11,7 @@ await using vite = await startVite(join(root, 'console'));
 
 const services = spawn(
   process.execPath,
-  ['--watch', '--watch-preserve-output', 'services/main.ts', ...process.argv.slice(2)],
+  ['--watch', '--watch-preserve-output', 'services/main.js', ...process.argv.slice(2)],
   { cwd: root, stdio: 'inherit', env: { ...process.env, SERVICE_CONSOLE_DEV_SERVER: vite.url } },
 );
 const ended = new Promise<number>((resolve) => {

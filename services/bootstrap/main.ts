@@ -14,29 +14,34 @@ import { type ProcessConfig, readProcessConfig } from './process-config.ts';
 import { readTarget } from './target.ts';
 import { exportsLogs } from './telemetry-config.ts';
 import { plaintextWarning } from './tls.ts';
-import { letYoungGenerationGrow } from './young-generation.ts';
+import { letYoungGenerationGrow, limitYoungGeneration } from './young-generation.ts';
 
 /** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
 
-// Diagnostic reports would contain the secrets of the environment.
-if (process.report) process.report.excludeEnv = true;
+/** Runs the program until it exits. */
+export async function main(): Promise<void> {
+  // Diagnostic reports would contain the secrets of the environment.
+  if (process.report) process.report.excludeEnv = true;
 
-const problems: SettingProblem[] = [];
-const target = readTarget(process.argv.slice(2), problems);
-// biome-ignore lint/style/noProcessEnv: the only place that reads the environment
-const config = readProcessConfig(target ?? 'all', process.env, problems);
-if (target && holdsSecrets(target)) {
-  // biome-ignore lint/style/noProcessEnv: the options of Node are no settings of the service
-  const options = { execArgv: process.execArgv, nodeOptions: process.env.NODE_OPTIONS };
-  problems.push(...snapshotProblems(options, config.common.authMode === 'oidc'));
+  const problems: SettingProblem[] = [];
+  const target = readTarget(process.argv.slice(2), problems);
+  // One process with all modules needs the memory only once, and its load reaches the full size at once.
+  if (target !== 'all') limitYoungGeneration();
+  // biome-ignore lint/style/noProcessEnv: the only place that reads the environment
+  const config = readProcessConfig(target ?? 'all', process.env, problems);
+  if (target && holdsSecrets(target)) {
+    // biome-ignore lint/style/noProcessEnv: the options of Node are no settings of the service
+    const options = { execArgv: process.execArgv, nodeOptions: process.env.NODE_OPTIONS };
+    problems.push(...snapshotProblems(options, config.common.authMode === 'oidc'));
+  }
+  const directory = target && (await preflight(config, problems));
+  if (problems.length > 0) {
+    process.stderr.write(problemScreen(problems));
+    process.exit(1);
+  }
+  await run(config, directory);
 }
-const directory = target && (await preflight(config, problems));
-if (problems.length > 0) {
-  process.stderr.write(problemScreen(problems));
-  process.exit(1);
-}
-await run(config, directory);
 
 /** A runner in a process of its own has no banner. Its log names the sandbox provider in force. */
 function sandboxIn({ backends }: { backends: readonly Backend[] }) {

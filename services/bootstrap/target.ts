@@ -71,10 +71,4 @@ export function readTarget(args: readonly string[], problems: SettingProblem[]):
   return target;
 }
 
-/** Whether the process runs one service with a gRPC contract. False for arguments that readTarget rejects. */
-export function startsOneService(args: readonly string[]): boolean {
-  const target = readTarget(args, []);
-  return DATABASE_MODULES.some((module) => module === target);
-}
-
 const EXPECTED_OPTION = `no option, or --target= with one of all, ${MODULES.join(', ')}`;

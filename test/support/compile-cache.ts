@@ -13,5 +13,5 @@ export default function setup(): void {
   process.env.NODE_COMPILE_CACHE = DIRECTORY;
   if (existsSync(DIRECTORY)) return;
   // Only a program that exits by itself writes the cache, and tests kill most programs.
-  spawnSync(process.execPath, ['deploy/compile-cache.ts'], { cwd: ROOT });
+  spawnSync(process.execPath, ['deploy/compile-cache.js'], { cwd: ROOT });
 }

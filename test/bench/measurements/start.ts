@@ -20,7 +20,7 @@ import { openPostgres } from '../subjects/postgres.ts';
 const ROUNDS = Number(process.argv[2] ?? 3);
 const ALL_TARGETS = [...TARGETS, 'all'] as const;
 const requested = process.argv[3]?.split(',');
-const MAIN = fileURLToPath(new URL('../../../services/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../services/main.js', import.meta.url));
 const IDLE_MS = 5_000;
 const START_MS = 60_000;
 /** Milliseconds per clock tick of /proc, 10 on every Linux that runs Node. */

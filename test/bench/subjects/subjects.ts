@@ -8,7 +8,7 @@ import { startRedis } from '../../support/redis.ts';
 import { planTargets, type SERVICES, TARGETS, type TargetName } from '../../support/targets.ts';
 import { type Member, type Subject, startSubject } from './subject.ts';
 
-const MAIN = '../../../services/main.ts';
+const MAIN = '../../../services/main.js';
 const READY = ['/readyz'];
 /** Accepting webhooks does not need `files`, which is not started, so `/readyz` never reports ready. */
 const ACCEPTS = ['/api/v1/agents', '/api/v1/sessions', '/api/v1/admin/deployments'];

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/port.ts';
 import { runProgram } from '../../support/program.ts';
@@ -10,7 +12,8 @@ import { planTargets, TARGETS } from '../../support/targets.ts';
 import { until } from '../../support/wait.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
-const HOOK = fileURLToPath(new URL('../../support/loaded-modules.ts', import.meta.url));
+const FILL = fileURLToPath(new URL('deploy/compile-cache.js', ROOT));
+const HOOK = fileURLToPath(new URL('../../support/loaded-modules.js', import.meta.url));
 
 /** A target reads the settings of all modules, to report unknown ones, and knows all problems of a start. */
 const SETTINGS =
@@ -32,16 +35,26 @@ interface LoadedModules {
   /** Folders with product code other than settings: `services/sessions`, `edge` and so on. */
   folders: string[];
   packages: string[];
+  /** Whether Node has compiled TypeScript, and has loaded its compiler for this. */
+  hasCompiled: boolean;
 }
 
-/** Starts a target alone, stops it and returns what it has loaded. */
-async function modulesLoadedBy(target: string, env: Record<string, string>): Promise<LoadedModules> {
+/** Starts a target alone with this compile cache, stops it and returns what it has loaded. */
+async function modulesLoadedBy(
+  target: string,
+  cache: string,
+  env: Record<string, string>,
+): Promise<LoadedModules> {
   const listen = `127.0.0.1:${await freePort()}`;
   const directory = await mkdtemp(join(scratch(), 'ahs-test-modules-'));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rm(directory, { recursive: true }));
   const file = join(directory, 'loaded');
-  const observed = { NODE_OPTIONS: `--import=${HOOK}`, TEST_LOADED_MODULES: file };
+  const observed = {
+    NODE_OPTIONS: `--import=${HOOK}`,
+    TEST_LOADED_MODULES: file,
+    NODE_COMPILE_CACHE: cache,
+  };
   const program = runProgram({ ...env, ...observed, SERVICE_METRICS_LISTEN: listen }, [`--target=${target}`]);
   stack.defer(async () => {
     program.kill('SIGKILL');
@@ -53,17 +66,28 @@ async function modulesLoadedBy(target: string, env: Record<string, string>): Pro
   });
   program.kill('SIGTERM');
   expect(await program.exited, program.output()).toBe(0);
-  const urls = (await readFile(file, 'utf8')).split('\n').filter((url) => url.startsWith(ROOT.href));
+  const loaded = (await readFile(file, 'utf8')).split('\n');
+  const urls = loaded.filter((url) => url.startsWith(ROOT.href));
   const paths = urls.map((url) => url.slice(ROOT.href.length)).filter((path) => !SETTINGS.test(path));
   const matches = (pattern: RegExp) => [...new Set(paths.flatMap((path) => pattern.exec(path)?.[1] ?? []))];
   return {
     folders: matches(/^(edge|services\/[^/]+)\//),
     packages: matches(/^node_modules\/(@[^/]+\/[^/]+|[^/]+)\//),
+    hasCompiled: loaded.includes('internal/deps/amaro/dist/index'),
   };
 }
 
 describe('the program with one target', () => {
-  it.each(TARGETS)('loads only the code and packages of the target %s', async (target) => {
+  let cache: string;
+
+  beforeAll(async () => {
+    cache = await mkdtemp(join(scratch(), 'ahs-test-compile-cache-'));
+    const env = { ...process.env, NODE_COMPILE_CACHE: cache };
+    await promisify(execFile)(process.execPath, [FILL], { env });
+  });
+  afterAll(() => rm(cache, { recursive: true }));
+
+  it.each(TARGETS)('loads code and packages of the target %s only, and no compiler', async (target) => {
     await using database = await createDatabase();
     // It starts without Redis and without an object store, and is degraded.
     const { settings } = await planTargets({
@@ -74,7 +98,8 @@ describe('the program with one target', () => {
       SERVICE_S3_SECRET_KEY: 'secret',
       SERVICE_LOG_LEVEL: 'silent',
     });
-    const { folders, packages } = await modulesLoadedBy(target, settings[target]);
+    const { folders, packages, hasCompiled } = await modulesLoadedBy(target, cache, settings[target]);
+    expect(hasCompiled).toBe(false);
     const own = target === 'edge' ? 'edge' : `services/${target}`;
     expect(folders.toSorted()).toEqual([own, 'services/bootstrap'].toSorted());
     const permitted = Object.keys(PACKAGES).filter((name) => PACKAGES[name]?.includes(target));

@@ -11,7 +11,7 @@ import { until } from '../wait.ts';
 import type { MachineConfig } from './isolated-machine.ts';
 import type { TlsServerConfig } from './tls-server.ts';
 
-const MAIN = fileURLToPath(new URL('../../../services/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../services/main.js', import.meta.url));
 const PORT = 8080;
 const START_MS = 60_000;
 
