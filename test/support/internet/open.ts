@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Api, createApi } from '../api.ts';
+import { bucketSettings } from '../bucket.ts';
+import { createDatabase } from '../database.ts';
+import { startRedis } from '../redis.ts';
+import { planTargets, TARGETS } from '../targets.ts';
 import { isRoot } from '../unprivileged-user.ts';
 import { until } from '../wait.ts';
 import type { MachineConfig } from './isolated-machine.ts';
@@ -15,21 +19,97 @@ const MAIN = fileURLToPath(new URL('../../../services/main.js', import.meta.url)
 const PORT = 8080;
 const START_MS = 60_000;
 
-/** The whole system as one program on an isolated machine, with a simulated internet. */
+/** The whole system on an isolated machine, with a simulated internet. */
 export interface IsolatedSystem extends AsyncDisposable {
   api: Api;
+  /** The process ids of the programs of the service. */
+  pids: readonly number[];
+  /** Standard output and standard error of all programs so far. */
+  output(): string;
   /** The Host header of each request to the remote servers, in order. */
   requestedHosts: string[];
 }
 
+interface IsolatedOptions {
+  tls?: TlsServerConfig;
+  env?: Record<string, string>;
+}
+
+/** The programs of the service on the machine. */
+type Programs = Pick<MachineConfig, 'programs' | 'sockets' | 'port'>;
+
 /**
- * Starts the program on a machine where each of `names` resolves to its address. A server answers on port 80 of each of these
+ * Starts the service as one program on a machine where each of `names` resolves to its address. A server answers on port 80 of each of these
  * addresses, public or private, except loopback and the machine's own `address`. With `tls`, another one answers on port 443.
  */
 export async function openIsolatedSystem(
   names: Record<string, string>,
   address: string,
-  { tls, env }: { tls?: TlsServerConfig; env?: Record<string, string> } = {},
+  options: IsolatedOptions = {},
+): Promise<IsolatedSystem> {
+  return openMachine(names, address, options, async (env) => ({
+    programs: [{ command: commandOf(), env: { ...env, SERVICE_PORT: String(PORT) } }],
+    sockets: [],
+    port: PORT,
+  }));
+}
+
+/**
+ * The same with a program for each target. They share a database, a Redis server and a bucket outside of the machine. Returns
+ * the URL of the database too.
+ */
+export async function openIsolatedTargets(
+  names: Record<string, string>,
+  address: string,
+  options: IsolatedOptions = {},
+): Promise<IsolatedSystem & { databaseUrl: string }> {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const redis = opening.use(await startRedis());
+  const directory = await mkdtemp(join(tmpdir(), 'ahs-sockets-'));
+  opening.defer(() => rm(directory, { recursive: true, force: true }));
+  const bucket = bucketSettings();
+  const sockets: MachineConfig['sockets'] = [];
+  for (const url of [database.url, redis.url, bucket.SERVICE_S3_ENDPOINT ?? '']) {
+    const { hostname, port } = new URL(url);
+    const path = join(directory, port);
+    opening.use(await listenAt(path, Number(port), hostname));
+    sockets.push({ port: Number(port), path });
+  }
+  const system = opening.use(
+    await openMachine(names, address, options, async (env) => {
+      const shared = { SERVICE_DATABASE_URL: database.url, SERVICE_REDIS_URL: redis.url, ...bucket };
+      const { settings, origin } = await planTargets({ ...env, ...shared });
+      return {
+        programs: TARGETS.map((target) => ({
+          command: [...commandOf(), `--target=${target}`],
+          env: settings[target],
+        })),
+        sockets,
+        port: Number(new URL(origin).port),
+      };
+    }),
+  );
+  const stack = opening.move();
+  return { ...system, databaseUrl: database.url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** Passes connections to a Unix socket on to a port. The isolated machine cannot reach the port, but the socket. */
+async function listenAt(path: string, port: number, host: string): Promise<AsyncDisposable> {
+  const server = createServer((client) => {
+    const inner = connect(port, host);
+    client.on('error', () => inner.destroy()).pipe(inner);
+    inner.on('error', () => client.destroy()).pipe(client);
+  }).listen(path);
+  await once(server, 'listening');
+  return { [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+async function openMachine(
+  names: Record<string, string>,
+  address: string,
+  { tls, env }: IsolatedOptions,
+  programsFor: (env: Record<string, string>) => Promise<Programs>,
 ): Promise<IsolatedSystem> {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'ahs-inland-'));
@@ -41,18 +121,14 @@ export async function openIsolatedSystem(
     names,
     address,
     hostsFile: join(directory, 'hosts'),
-    // The user namespace that grants network rights also grants root; drop it again.
-    command: [...(isRoot ? [] : ownUser()), process.execPath, MAIN],
-    env: {
+    tlsFile,
+    ...(await programsFor({
       PATH,
       ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}),
       SERVICE_DATA_DIR: join(directory, 'data'),
-      SERVICE_PORT: String(PORT),
       SERVICE_LOG_LEVEL: 'warn',
       ...env,
-    },
-    tlsFile,
-    port: PORT,
+    })),
   };
   const namespaces = ['--net', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])];
   const machine = spawn(
@@ -72,7 +148,9 @@ export async function openIsolatedSystem(
     });
   let isReady = false;
   const requestedHosts: string[] = [];
-  machine.on('message', (message: { requestedHost?: string; ready?: boolean }) => {
+  let pids: readonly number[] = [];
+  machine.on('message', (message: { requestedHost?: string; ready?: boolean; pids?: number[] }) => {
+    pids = message.pids ?? pids;
     if (message.requestedHost !== undefined) requestedHosts.push(message.requestedHost);
     isReady ||= message.ready === true;
   });
@@ -98,14 +176,24 @@ export async function openIsolatedSystem(
   // From here on only the machine accepts connections.
   listener.close();
   const api = createApi(`http://127.0.0.1:${port}`);
-  await until(
-    'the program is ready',
-    async () => alive() && ((await fetch(`${api.origin}/readyz`).catch(() => undefined))?.ok ?? false),
-    START_MS,
-  );
+  // A degraded edge answers 200, too, for example while `files` starts.
+  const isServing = async () => {
+    const response = await fetch(`${api.origin}/readyz`).catch(() => undefined);
+    return (
+      response?.ok === true && (pids.length === 1 || (await response.text()).includes('"status":"ready"'))
+    );
+  };
+  await until('the programs are ready', async () => alive() && (await isServing()), START_MS);
   const stack = opened.move();
-  return { api, requestedHosts, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return {
+    ...{ api, pids, requestedHosts },
+    output: () => output,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
 }
+
+/** The user namespace that grants network rights also grants root; drop it again. */
+const commandOf = () => [...(isRoot ? [] : ownUser()), process.execPath, MAIN];
 
 function ownUser(): string[] {
   return ['unshare', '--user', `--map-user=${process.getuid?.()}`, `--map-group=${process.getgid?.()}`];

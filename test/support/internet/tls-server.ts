@@ -11,6 +11,10 @@ export interface TlsServerConfig {
   others: Record<string, Certificate>;
   /** The value that the server accepts as password and token. */
   token: string;
+  /** Further passwords and tokens that it accepts, also in the header X-Api-Key. */
+  moreTokens?: readonly string[];
+  /** The access tokens that it issues at /token, by grant type. */
+  issued?: Readonly<Record<string, string>>;
   /** A directory with bare git repositories. */
   repositories: string;
   /** A wheel for pip, as base64. */
@@ -35,10 +39,12 @@ export async function startTlsServer(config: TlsServerConfig): Promise<void> {
 function answer(request: IncomingMessage, response: ServerResponse, config: TlsServerConfig): void {
   const { url = '/', headers } = request;
   const { pathname, searchParams } = new URL(url, 'https://host');
-  const sent = tokenOf(headers.authorization) ?? searchParams.get('key') ?? undefined;
+  const key = headers['x-api-key'] ?? searchParams.get('key') ?? undefined;
+  const sent = tokenOf(headers.authorization) ?? key?.toString();
   process.send?.({ requestedHost: `${headers.host}${pathname}` });
   if (pathname === '/echo') return void response.end(`you have sent ${headers.authorization}`);
-  if (sent !== config.token) {
+  if (pathname === '/token') return void issueToken(request, response, config);
+  if (sent === undefined || ![config.token, ...(config.moreTokens ?? [])].includes(sent)) {
     const challenge = { 'WWW-Authenticate': 'Basic realm="test"' };
     return void response
       .writeHead(401, challenge)
@@ -64,6 +70,20 @@ function tokenOf(authorization: string | undefined): string | undefined {
   const [, scheme = '', value = ''] = /^(\S+) (.+)$/.exec(authorization ?? '') ?? [];
   if (scheme.toLowerCase() !== 'basic') return value || undefined;
   return Buffer.from(value, 'base64').toString().split(':')[1];
+}
+
+/** Answers a request for an access token (RFC 6749, 5.1). */
+async function issueToken(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { issued = {} }: TlsServerConfig,
+): Promise<void> {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const token = issued[new URLSearchParams(body).get('grant_type') ?? ''];
+  const answer = { access_token: token, token_type: 'Bearer', expires_in: 3_600 };
+  response.writeHead(token === undefined ? 400 : 200, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify(token === undefined ? { error: 'unsupported_grant_type' } : answer));
 }
 
 /** Runs `git http-backend` (git-http-backend(1)) as a CGI program. */
