@@ -9417,7 +9417,7 @@ export type UpdateMcpServerResponse = UpdateMcpServerResponses[keyof UpdateMcpSe
 export type ProbeMcpServerData = {
     body?: {
         /**
-         * The id of a shared credential for exactly this URL (`crd_…`).
+         * A credential for exactly this URL: of a shared vault, or your own connection (`crd_…`).
          */
         credential_id?: string;
     };

@@ -98,7 +98,9 @@ export const CatalogueReview = closed({
 });
 
 export const ProbeRequest = closed({
-  credential_id: optional(text('The id of a shared credential for exactly this URL (`crd_…`).')),
+  credential_id: optional(
+    text('A credential for exactly this URL: of a shared vault, or your own connection (`crd_…`).'),
+  ),
 });
 
 export const ProbeShape = Type.Object(

@@ -43,6 +43,8 @@ export class AuthorizationServer implements AsyncDisposable {
   readonly tokenRequests: URLSearchParams[] = [];
   /** Answers requests to the token endpoint instead of the provider. */
   onToken: RequestListener | undefined;
+  /** Answers requests to the registration endpoint instead of the provider. */
+  onRegistration: RequestListener | undefined;
 
   static async open(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
     const server = new AuthorizationServer(options);
@@ -111,6 +113,7 @@ export class AuthorizationServer implements AsyncDisposable {
     const { pathname } = new URL(request.url ?? '/', this.issuer);
     this.requests.push(`${request.method} ${pathname}`);
     if (pathname === '/token' && this.onToken) this.onToken(request, response);
+    else if (pathname === '/reg' && this.onRegistration) this.onRegistration(request, response);
     else if (pathname.startsWith('/interaction/')) {
       const accountId = String(request.headers['x-account']);
       const consent = this.#consentOf(request, response, accountId);

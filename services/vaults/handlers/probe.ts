@@ -1,7 +1,8 @@
+import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { type McpConnection, McpError } from '../../../lib/mcp/open.ts';
 import type { ProbeRequest, VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
-import { credentialNotFound } from '../domain/credential.ts';
+import { type Credential, credentialNotFound } from '../domain/credential.ts';
 import { credentialHeaders } from '../domain/credential-headers.ts';
 import { describeAuthorization } from '../oauth/discovery.ts';
 import type { VaultsHandlerContext } from './context.ts';
@@ -14,16 +15,31 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The RPC that reads the catalogue of an MCP server. */
 export function probeHandlers(context: VaultsHandlerContext): Methods {
-  const { credentials, lendables, connectMcp, discoverAuthorization, clock } = context;
+  const { credentials, connections, lendables, connectMcp, discoverAuthorization, clock } = context;
   const { openSecret } = createFinders(context);
 
-  /** Refused with CREDENTIAL_NOT_FOUND unless an enabled credential of a shared vault is bound to exactly this URL. */
+  /** A connection of the caller to exactly this URL. No other user can use it. */
+  async function ownConnection(
+    credentialId: string,
+    url: string,
+    call: Call,
+  ): Promise<Credential | undefined> {
+    const connection = await connections.find(callerOf(call).userId, credentialId, call);
+    return connection?.enabled && connection.mcpServerUrl === url ? connection : undefined;
+  }
+
+  /**
+   * Refused with CREDENTIAL_NOT_FOUND unless an enabled credential of a shared vault, or of the caller's own, is bound to exactly
+   * this URL.
+   */
   async function headersFor(
     { credentialId: given, url, anyShared }: ProbeRequest,
     call: Call,
   ): Promise<Record<string, string>> {
     if (given === '' && !anyShared) return {};
-    const credential = await (anyShared ? lendables.anyShared(url) : credentials.sharedForServer(given, url));
+    const credential = anyShared
+      ? await lendables.anyShared(url)
+      : ((await credentials.sharedForServer(given, url)) ?? (await ownConnection(given, url, call)));
     const secrets = credential && (await openSecret(credential, call));
     if (!secrets) throw credentialNotFound();
     return credentialHeaders(credential, secrets);

@@ -75,10 +75,11 @@ export function createIssuerClients(context: IssuerClientsContext) {
         [oauth.allowInsecureRequests]: true,
         signal,
       });
-      const client = await oauth.processDynamicClientRegistrationResponse(response);
+      const client = await registeredClientIn(response);
+      if (!client) return undefined;
       const { client_id: clientId, client_secret: secret, redirect_uris: uris } = client;
       const isOwn = uris === undefined || (Array.isArray(uris) && uris.length === 1 && uris[0] === uri);
-      if (!isOwn || clientId.length > MAX_CLIENT_ID_CHARACTERS) return undefined;
+      if (!isOwn) return undefined;
       const given = client.token_endpoint_auth_method;
       const clientAuthentication = isAuthentication(given)
         ? given
@@ -151,6 +152,22 @@ export function createIssuerClients(context: IssuerClientsContext) {
     deleteRegistered: (mcpServerId: string) => store.deleteOfServer(mcpServerId),
   };
 }
+
+/**
+ * Reads the answer to a registration; undefined if it has no valid client. Many issuers leave out `client_secret_expires_at`,
+ * which RFC 7591 requires beside a secret and the library insists on.
+ */
+async function registeredClientIn(response: Response): Promise<RegistrationAnswer | undefined> {
+  const isCreated = response.status === 201 || response.status === 200;
+  const body: unknown = isCreated ? await response.json() : await response.body?.cancel();
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { client_id: id } = body as Record<string, unknown>;
+  const isValid = typeof id === 'string' && id !== '' && id.length <= MAX_CLIENT_ID_CHARACTERS;
+  return isValid ? (body as RegistrationAnswer) : undefined;
+}
+
+/** The members beside the id are unchecked. */
+type RegistrationAnswer = { client_id: string } & Partial<Record<string, unknown>>;
 
 /** Administrators write the URL of an issuer with or without the slash at its end. */
 function issuerKey(issuer: string): string {

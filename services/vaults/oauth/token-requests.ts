@@ -184,7 +184,20 @@ function authentication(
   const text = clientSecret.reveal();
   return clientAuthentication === 'client_secret_post'
     ? oauth.ClientSecretPost(text)
-    : oauth.ClientSecretBasic(text);
+    : basicAuthentication(text);
+}
+
+/** That of the library encodes `-`, `.` and `_`, too, and some issuers compare the id without decoding it. */
+function basicAuthentication(secret: string): OAuth.ClientAuth {
+  return (_server, { client_id: id }, _body, headers) => {
+    const credentials = [id, secret].map(formEncoded).join(':');
+    headers.set('authorization', `Basic ${Buffer.from(credentials).toString('base64')}`);
+  };
+}
+
+/** application/x-www-form-urlencoded, as RFC 6749 requires it (section 2.3.1). */
+function formEncoded(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
 }
 
 function resourceOf({ resource }: OAuthMembers): Record<string, string> {

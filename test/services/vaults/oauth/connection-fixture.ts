@@ -22,13 +22,16 @@ interface FixtureOptions {
   tokenSeconds?: number;
   clients?: readonly { client_id: string; client_secret: string }[];
   registersClients?: boolean;
+  /** Default: a new one. */
+  issuer?: AuthorizationServer;
 }
 
 /** An MCP server that demands tokens of an authorization server, and the vaults service. */
 export async function openConnectionFixture(transport: TransportName, options: FixtureOptions = {}) {
   await using opening = new AsyncDisposableStack();
   const clock = createFakeClock();
-  const issuer = opening.use(await AuthorizationServer.open({ origin: PUBLIC_URL, ...options }));
+  const { issuer: given, ...settings } = options;
+  const issuer = given ?? opening.use(await AuthorizationServer.open({ origin: PUBLIC_URL, ...settings }));
   const remote = opening.use(await startMcpServer({ find: { description: 'Finds.' } }));
   protectServer(remote, issuer);
   const privateHosts = [remote.port, issuer.port].map((port) => ({ host: '127.0.0.1', port }));

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { protectServer, RESOURCE_METADATA } from '../../../support/authorization-server.ts';
+import {
+  AuthorizationServer,
+  protectServer,
+  RESOURCE_METADATA,
+} from '../../../support/authorization-server.ts';
 import { TRANSPORTS } from '../../../support/context.ts';
-import { refusalOf } from '../system.ts';
+import { PUBLIC_URL, refusalOf } from '../system.ts';
 import {
   alice,
   BROWSER,
@@ -60,6 +64,20 @@ describe.each(TRANSPORTS)('connections to MCP servers, %s', (transport) => {
     fixture.issuer.requests.length = 0;
     await fixture.authorize(fixture.addServer().mcpServerId);
     expect(fixture.issuer.requests).not.toContain('POST /reg');
+  });
+
+  it('registers at an issuer that does not tell when the secret of the client ends', async () => {
+    await using issuer = await AuthorizationServer.open({ origin: PUBLIC_URL });
+    issuer.onRegistration = (request, response) => {
+      const answer = { client_id: 'a-new-client', client_secret: 'its secret' };
+      request.resume().on('end', () => {
+        response.writeHead(201, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+      });
+    };
+    await using other = await openConnectionFixture('in process', { issuer });
+    const { result } = await other.begin(other.addServer().mcpServerId);
+    const url = new URL(result?.$case === 'attempt' ? result.value.authorizationUrl : '');
+    expect(url.searchParams.get('client_id')).toBe('a-new-client');
   });
 
   it.each<[string, (query: string) => Promise<unknown>]>([
@@ -151,6 +169,23 @@ describe.each(TRANSPORTS)('connections to MCP servers, %s', (transport) => {
     const change = { connectionId, useInTriggeredSessions: true, ifRevisions: undefined };
     await fixture.edge.updateConnection(change, alice);
     expect(await fixture.lend(mcpServerId, alice, deployment)).toMatchObject({ credentialId: connectionId });
+  });
+
+  it('serves a probe of its own user, and of no other', async () => {
+    const { mcpServerId } = fixture.addServer();
+    const { connectionId } = await fixture.connect(mcpServerId);
+    const { remote, system } = fixture;
+    const probe = (by = alice, url = remote.url) =>
+      system.connection.as('agents').probe(
+        {
+          ...{ mcpServerId, url, transport: 'streamable_http', timeoutSeconds: 20, anyShared: false },
+          credentialId: connectionId,
+        },
+        by,
+      );
+    expect(await probe()).toMatchObject({ reachable: true });
+    expect(await refusalOf(probe(bob))).toBe('CREDENTIAL_NOT_FOUND');
+    expect(await refusalOf(probe(alice, `${remote.url}/other`))).toBe('CREDENTIAL_NOT_FOUND');
   });
 
   it('replaces the connection to the same server', async () => {

@@ -113,6 +113,22 @@ describe('OAuth credentials of shared vaults', () => {
     },
   );
 
+  it('encode id and secret of the client as a form does, for issuers that do not decode them', async () => {
+    await assign('oauth2_client', { client_secret: CLIENT.client_secret });
+    let authorization = '';
+    fixture.issuer.onToken = (request, response) => {
+      authorization = request.headers.authorization ?? '';
+      const tokens = { access_token: 'an-access-token', token_type: 'Bearer' };
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(tokens));
+    };
+    await fixture.lend(fixture.addServer({ authorization: 'shared' }).mcpServerId);
+    fixture.issuer.onToken = undefined;
+    const [, credentials = ''] = authorization.split(' ');
+    expect(Buffer.from(credentials, 'base64').toString()).toBe(
+      'shared-client:a+secret+of+the+client+at+the+issuer',
+    );
+  });
+
   it('need the members of their type, with pointers to what is wrong', async () => {
     const { system, remote } = fixture;
     const { vaultId } = await system.createVault();
