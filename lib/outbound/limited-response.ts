@@ -38,7 +38,7 @@ function limitBody(
           const { done, value } = await reader.read();
           if (value) {
             guard.noteDecoded(value.length);
-            controller.enqueue(new Uint8Array(value));
+            controller.enqueue(value as Uint8Array<ArrayBuffer>);
           }
           if (done) {
             guard.finish();

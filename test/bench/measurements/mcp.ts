@@ -1,7 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -18,6 +16,7 @@ import { createToolRegistry } from '../../../services/runner/tools/tool.ts';
 import { toolboxFactory } from '../../../services/runner/tools/toolbox.ts';
 import { createContext } from '../../support/context.ts';
 import { type Bench, pause, percentile, type Spread, spreadOf } from '../bench.ts';
+import { measureCatalogue } from './mcp-catalogue.ts';
 
 /** Times of remote MCP tools in a runner. */
 export interface McpFigures {
@@ -52,12 +51,7 @@ export async function measureMcp(bench: Bench): Promise<McpFigures> {
   const child = fork(SERVER);
   stack.defer(() => void child.kill());
   const [remote] = (await once(child, 'message')) as [{ port: number; url: string }];
-  const hostile = stack.adopt(createServer(), (server) => void server.close());
-  hostile.listen(0, '127.0.0.1');
-  await once(hostile, 'listening');
-  const hostilePort = (hostile.address() as AddressInfo).port;
-  const ports = [remote.port, hostilePort];
-  const privateHosts = ports.map((port) => ({ host: '127.0.0.1', port }));
+  const privateHosts = [{ host: '127.0.0.1', port: remote.port }];
   const outbound = stack.adopt(new OutboundClient({ clock: systemClock, privateHosts }), (one) =>
     one.close(),
   );
@@ -69,7 +63,7 @@ export async function measureMcp(bench: Bench): Promise<McpFigures> {
     ...(await measureOffer(runner, times)),
     ...(await measureCalls(runner, remote.url, times)),
     ...(await measureDelay(runner)),
-    ...(await measureCatalogue(connect, hostile, hostilePort)),
+    ...(await measureCatalogue()),
   };
   const shown = (ms: number) => `${ms.toFixed(2)} ms`;
   bench.print(
@@ -253,49 +247,4 @@ async function measureDelay({ mcpTools, ids }: ToolsUnderTest) {
     }),
     restP99Ms: await delayDuring(() => pause(REST_MS)),
   };
-}
-
-/** Just below the limits of a catalogue. */
-const VALUES = 99_000;
-const TEXT_BYTES = 1_700 * 1024;
-const DISCOVERED = JSON.stringify({
-  ...{ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
-  serverInfo: { name: 'hostile', version: '1' },
-});
-
-/** A list of tools with as many small values as fit into the limits of a connection. */
-async function measureCatalogue(
-  connect: ReturnType<typeof createMcpConnector>,
-  server: ReturnType<typeof createServer>,
-  port: number,
-) {
-  let catalogueBytes = 0;
-  // Made before the measurement, as bytes.
-  const values = Buffer.from(`["${'x'.repeat(TEXT_BYTES)}"${',1'.repeat(VALUES)}]`);
-  server.on('request', async (request, response) => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { id, method } = JSON.parse(Buffer.concat(chunks).toString() || '{}');
-    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"resultType":"complete","ttlMs":0,"cacheScope":"public",`;
-    response.setHeader('Content-Type', 'application/json');
-    if (method === 'server/discover') return void response.end(`${head}${DISCOVERED.slice(1)}}`);
-    catalogueBytes += values.length;
-    response.write(`${head}"tools":[{"name":"hostile","inputSchema":{"type":"object","enum":`);
-    response.write(values);
-    response.end('}}]}}');
-  });
-  globalThis.gc?.();
-  const before = process.memoryUsage();
-  let most = 0;
-  const sample = () => {
-    const { heapUsed, external } = process.memoryUsage();
-    most = Math.max(most, heapUsed + external - before.heapUsed - before.external);
-  };
-  const timer = setInterval(sample, 5);
-  const endpoint = { url: `http://127.0.0.1:${port}/mcp`, transport: 'streamable_http', timeoutSeconds: 60 };
-  const connection = await connect(endpoint);
-  await connection.readCatalogue().then(sample, sample);
-  clearInterval(timer);
-  await connection.close();
-  return { catalogueMib: most / MIB, catalogueBytes };
 }
