@@ -87,7 +87,14 @@ export class HttpProxy {
       this.#limit(out);
       const { method } = incoming;
       const path = `${url.pathname}${url.search}`;
-      const headers = [...forwardedHeaders(incoming), 'Host', url.host, 'Connection', 'close'];
+      const headers = [
+        ...forwardedHeaders(incoming),
+        ...framing(incoming),
+        'Host',
+        url.host,
+        'Connection',
+        'close',
+      ];
       const outgoing = request({ createConnection: () => out, method, path, headers, setHost: false });
       outgoing.on('response', (upstream) => {
         response.writeHead(upstream.statusCode ?? 502, upstream.statusMessage, forwardedHeaders(upstream));
@@ -173,3 +180,8 @@ export class HttpProxy {
 
 const toEgressError = (error: unknown): EgressError =>
   error instanceof EgressError ? error : new EgressError(502, 'The host cannot be reached.');
+
+/** Without it, the body of a method such as DELETE would follow its request as if it were the next one. */
+function framing({ headers: { 'transfer-encoding': coding } }: IncomingMessage): string[] {
+  return coding === undefined ? [] : ['Transfer-Encoding', coding];
+}

@@ -129,6 +129,15 @@ describe('HttpProxy', () => {
     expect(proxy.dialled).toEqual([`${PUBLIC} 80`]);
   });
 
+  it.each(['DELETE', 'GET', 'POST'])('keeps the body of a %s request that has no length', async (method) => {
+    await using proxy = await startProxy(['allowed.test'], { 'allowed.test': [PUBLIC] });
+    const headers = ['Host', 'allowed.test', 'Transfer-Encoding', 'chunked'];
+    const body = 'GET /smuggled HTTP/1.1\r\nHost: allowed.test\r\n\r\n';
+    const answer = await get(proxy.port, 'http://allowed.test/path', { method, headers, body });
+    expect(answer.status).toBe(201);
+    expect(proxy.seen).toMatchObject([{ url: '/path', body }]);
+  });
+
   it('opens tunnels to allowed hosts', async () => {
     await using proxy = await startProxy(['allowed.test', '*.below.test'], {
       'allowed.test': [PUBLIC],
