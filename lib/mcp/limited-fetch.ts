@@ -32,6 +32,8 @@ export class LimitedFetch {
   readonly #send: Fetch;
   /** The SDK does not tell which exchange a request belongs to. */
   readonly #exchanges = new AsyncLocalStorage<Exchange>();
+  /** Those that have not ended. */
+  readonly #active = new Set<Exchange>();
 
   constructor(options: LimitedFetchOptions) {
     this.#options = options;
@@ -45,9 +47,11 @@ export class LimitedFetch {
     run: (exchange: Exchange) => Promise<Result>,
   ): Promise<Result> {
     const exchange = new Exchange(options);
+    this.#active.add(exchange);
     try {
       return await this.#exchanges.run(exchange, () => run(exchange));
     } finally {
+      this.#active.delete(exchange);
       exchange.end();
     }
   }
@@ -89,6 +93,11 @@ export class LimitedFetch {
     return all;
   }
 
+  /** Ends the exchanges whose responses a lasting stream would bring. */
+  #breakAll(failure: unknown): void {
+    for (const exchange of this.#active) exchange.broken(failure);
+  }
+
   #limited(response: Response, exchange: Exchange | undefined, isLasting: boolean): Response {
     const { body, status, statusText, headers } = response;
     if (!body || !exchange) return response;
@@ -110,10 +119,15 @@ export class LimitedFetch {
     const ended = isStream && !isLasting ? exchange.ended : undefined;
     // Reading the body can fail after `fetch` has returned.
     const reader = watched(body, { ended, check }, (failure) => {
-      if (failure !== undefined || isStream) exchange.broken(failure);
+      if (isStream && isLasting) this.#breakAll(failure ?? streamEnded());
+      else if (failure !== undefined || isStream) exchange.broken(failure);
     });
     return new Response(reader, { status, statusText, headers });
   }
+}
+
+function streamEnded(): McpError {
+  return new McpError('unreachable', 'The server ended the stream of its responses.');
 }
 
 function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {

@@ -13,6 +13,8 @@ const ERAS: [string, { isLegacy: boolean }, string][] = [
   ['2025-11-25', { isLegacy: true }, '2025-11-25'],
 ];
 
+const SERVER_INFO = { name: 'test', version: '1.2.3' };
+
 describe('McpConnection', () => {
   let stack = new AsyncDisposableStack();
   afterEach(async () => {
@@ -375,6 +377,33 @@ describe('McpConnection', () => {
     };
     return { call, resumed, resumeAfter };
   }
+
+  it.each<[string, (stream: ServerResponse) => void]>([
+    ['ends', (stream) => void stream.end()],
+    ['breaks', (stream) => void stream.destroy()],
+  ])('fails at once when the stream of the transport sse %s during a call', async (_, end) => {
+    let stream: ServerResponse | undefined;
+    const answers: Record<string, object> = {
+      initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: SERVER_INFO },
+    };
+    const server = await serve(async (request, response) => {
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+        stream.write('event: endpoint\ndata: /messages\n\n');
+        return;
+      }
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
+      response.writeHead(202).end();
+      const result = answers[method];
+      if (result) stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      else if (method === 'tools/call' && stream) end(stream);
+    });
+    const { connection } = await connect(server, { transport: 'sse' });
+    const call = connection.callTool({ tool: toolNamed('find'), input: {} });
+    await expect(call).rejects.toMatchObject({ problem: 'unreachable' });
+  });
 
   it('resumes the response to a call after its last event', async () => {
     const answer = { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'late' }] } };
