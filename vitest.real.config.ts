@@ -4,7 +4,7 @@ import embedded, { CRASHES } from './vitest.config.ts';
 
 /** End-to-end cases that run in both process shapes. */
 const JOURNEYS = [
-  'test/e2e/{journey,webhook,restart,trace,workspace,workspace-crash}.test.ts',
+  'test/e2e/{journey,webhook,schedules,restart,trace,workspace,workspace-crash}.test.ts',
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
   'test/edge/{environments,limits}.test.ts',

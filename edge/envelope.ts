@@ -3,6 +3,8 @@ import type { PageInfo } from '../proto/gen/ahs/common/v1/common.ts';
 /** The response of a route: the text of the success envelope, and additional headers. */
 export interface RouteResponse {
   text: string;
+  /** The status. Default: the one that the route declares. */
+  status?: number;
   headers?: Record<string, string>;
 }
 

@@ -109,7 +109,7 @@ function createJsonHandler(
       if (isUnchanged) return reply.code(304).send();
     }
     reply
-      .code(route.success.status)
+      .code(response.status ?? route.success.status)
       .headers(response.headers ?? {})
       .type('application/json; charset=utf-8');
     return response.text;

@@ -24,7 +24,7 @@ export const TAGS = {
   'Tool calls': 'Calls of tools that the client runs, and questions to people.',
   Events: 'The journal of a session, as a list, as a stream and as a stream for AI SDK.',
   Files: 'The workspace of a session or an assistant.',
-  Deployments: 'Ways to start sessions of an agent from outside, such as a webhook.',
+  Deployments: 'Ways to start sessions of an agent: webhooks and schedules.',
   Environments: 'The sandbox, network and variables of the commands of agents.',
   'MCP servers': 'Remote servers whose reviewed tools agents can use.',
   Skills: 'Instructions and files that administrators publish for agents.',
@@ -79,6 +79,8 @@ export interface JsonRoute<Query extends TObject = TObject, Body extends TSchema
      * an Idempotency-Key are implied.
      */
     headers?: readonly ResponseHeader[];
+    /** Another status of success, with the same data. The response of the route names it. */
+    alternative?: { status: 200; description: string };
     /** The response contains a secret that is shown only once. It is never compressed. */
     secret?: true;
   };

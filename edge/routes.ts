@@ -12,7 +12,10 @@ import { loginSessionRoutes } from './routes/auth/session.ts';
 import { tokenRoutes } from './routes/auth/tokens.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { conversationRoutes } from './routes/conversations.ts';
-import { deploymentRoutes } from './routes/deployments.ts';
+import { backfillRoutes } from './routes/deployments/backfills.ts';
+import { deploymentRoutes } from './routes/deployments/deployments.ts';
+import { runRoutes } from './routes/deployments/runs.ts';
+import { scheduleRoutes } from './routes/deployments/schedules.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventRoutes } from './routes/events.ts';
 import { exportRoutes } from './routes/export.ts';
@@ -60,6 +63,9 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...fileRoutes,
   ...deploymentRoutes,
+  ...scheduleRoutes,
+  ...runRoutes,
+  ...backfillRoutes,
   ...extensionRoutes,
   ...environmentRoutes,
   ...mcpServerRoutes,

@@ -59,6 +59,18 @@ export const ERRORS = {
     'client',
     'The archive is no valid skill. The pointer of the detail is the path in the archive; empty for the whole archive.',
   ),
+  INVALID_SCHEDULE: kind(
+    400,
+    'request',
+    'client',
+    'The schedule or a range of its times is not valid. The details name each invalid member.',
+  ),
+  BACKFILL_TOO_LARGE: kind(
+    400,
+    'request',
+    'client',
+    'The range has more than 1,000 scheduled times. Split it into several backfills.',
+  ),
   UNAUTHENTICATED: kind(401, 'auth', 'client', 'The request has no valid credentials.'),
   TOKEN_EXPIRED: kind(401, 'auth', 'client', 'The token has expired. Get a new one.'),
   DEPLOYMENT_UNAUTHORIZED: kind(
@@ -133,6 +145,8 @@ export const ERRORS = {
     'client',
     'The deployment does not exist, is disabled, or the caller has no access to it.',
   ),
+  RUN_NOT_FOUND: kind(404, 'request', 'client', 'The schedule has no such run.'),
+  BACKFILL_NOT_FOUND: kind(404, 'request', 'client', 'The schedule has no such backfill.'),
   TOKEN_NOT_FOUND: kind(
     404,
     'request',
@@ -222,7 +236,13 @@ export const ERRORS = {
     'operator',
     "The trigger's agent, its environment or its owner is deleted or disabled.",
   ),
-  DEPLOYMENT_IMMUTABLE: kind(409, 'state', 'client', 'A webhook cannot be changed. Create a replacement.'),
+  DEPLOYMENT_IMMUTABLE: kind(
+    409,
+    'state',
+    'client',
+    'A webhook cannot be changed, nor the type of a deployment. Create a replacement.',
+  ),
+  NOT_A_SCHEDULE: kind(409, 'state', 'client', 'The deployment is of another type than `schedule`.'),
   IDEMPOTENCY_KEY_CONFLICT: kind(
     409,
     'state',

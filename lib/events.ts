@@ -4,8 +4,8 @@ import { ACTION_KINDS, APPROVAL_KINDS, CLIENT_CALL_KINDS, type EventType } from 
 /**
  * The event table: every event type of a session's journal and the schema of its `data`. The edge describes its
  * responses with it, sessions writes events by it, and followers read by it. A type is never removed and a member of
- * `data` never changes its meaning. New optional members may be added. Some sources and actors
- * were removed once: the service has never written them.
+ * `data` never changes its meaning. New optional members may be added. Some sources and actors were removed while no
+ * feature wrote them.
  */
 
 const text = Type.String();
@@ -165,7 +165,7 @@ const Attempt = { turn_id: text, attempt: count, fence: count };
 
 export const EVENT_DATA = {
   'session.created': data({
-    source: Type.Enum(['conversation', 'webhook', 'fork']),
+    source: Type.Enum(['conversation', 'webhook', 'schedule', 'fork']),
     agent_id: optional(text),
     agent_version: optional(count),
     assistant_id: optional(text),
@@ -318,7 +318,7 @@ export type EventData<T extends EventType> = Static<(typeof EVENT_DATA)[T]>;
 /** The originator of an event. */
 export const Actor = Type.Object(
   {
-    type: Type.Enum(['user', 'agent', 'system', 'trigger']),
+    type: Type.Enum(['user', 'agent', 'system', 'trigger', 'schedule']),
     id: text,
   },
   { title: 'Actor', description: 'The originator of an event.' },

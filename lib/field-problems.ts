@@ -1,8 +1,12 @@
-import { type FieldProblem, refuse } from './errors.ts';
+import { type ErrorCode, type FieldProblem, refuse } from './errors.ts';
 import { isStorable } from './text.ts';
 
 /** Limits the details of a refusal, which travel in a gRPC trailer. */
 const MAX_DETAILS = 20;
+
+const MAX_METADATA = 50;
+const MAX_METADATA_NAME = 64;
+const MAX_METADATA_VALUE = 500;
 
 /** Collects all problems of a request, so that one refusal reports all of them. */
 export class FieldProblems {
@@ -44,16 +48,30 @@ export class FieldProblems {
     if (!allowed.includes(value)) this.add(pointer, `must be one of ${allowed.join(', ')}`);
   }
 
-  /** Throws INVALID_REQUEST if there are problems, or INVALID_TEXT if all of them are text that cannot be stored. */
-  throwIfAny(): void {
+  metadata(metadata: Readonly<Record<string, string>>): void {
+    const entries = Object.entries(metadata);
+    if (entries.length > MAX_METADATA) {
+      this.add('/metadata', `must have at most ${MAX_METADATA} members`);
+      return;
+    }
+    for (const [name, value] of entries) {
+      if (!this.storable('/metadata', name)) continue;
+      if (name === '' || [...name].length > MAX_METADATA_NAME) {
+        this.add('/metadata', `must have names of 1–${MAX_METADATA_NAME} characters`);
+        continue;
+      }
+      this.characters(`/metadata${pointerSegment(name)}`, value, 0, MAX_METADATA_VALUE);
+    }
+  }
+
+  /** Throws a refusal with this code if there are problems, or INVALID_TEXT if all of them are text that cannot be stored. */
+  throwIfAny(code: ErrorCode = 'INVALID_REQUEST'): void {
     const [first] = this.#found;
     if (!first) return;
     const others = this.#found.length > 1 ? ` (and ${this.#found.length - 1} more)` : '';
-    throw refuse(
-      this.#onlyText ? 'INVALID_TEXT' : 'INVALID_REQUEST',
-      `${first.pointer} ${first.message}${others}`,
-      { details: this.#found.slice(0, MAX_DETAILS) },
-    );
+    throw refuse(this.#onlyText ? 'INVALID_TEXT' : code, `${first.pointer} ${first.message}${others}`, {
+      details: this.#found.slice(0, MAX_DETAILS),
+    });
   }
 }
 

@@ -19,6 +19,8 @@ export type IdPrefix =
   | 'sbx'
   | 'dep'
   | 'inv'
+  | 'run'
+  | 'bkf'
   | 'usr'
   | 'tok'
   | 'lgn'

@@ -4,14 +4,14 @@ import { isNotFound, unwrapPage } from './client.ts';
 import type { ListPage } from './pages.ts';
 import { pollInterval } from './polling.ts';
 
-/** The loaded part of a trigger's invocation log, newest first and without gaps. */
+/** The loaded part of a webhook's invocation log, newest first and without gaps. */
 export interface InvocationLog {
   entries: Invocation[];
   /** Cursor of the next older page; undefined when the log is loaded completely. */
   next: string | undefined;
 }
 
-/** A user who tests a trigger sends its first request, and the next one, within this time. */
+/** A user who tests a webhook sends its first request, and the next one, within this time. */
 const TEST_MS = 120_000;
 const POLLING = { active: 2_000, idle: 20_000, recent: TEST_MS };
 const MAX_ENTRIES = 20_000;
@@ -21,10 +21,10 @@ const readPage = (agentId: string, deploymentId: string, cursor?: string, signal
     listInvocations({ path: { agent_id: agentId, deployment_id: deploymentId }, query: { cursor }, signal }),
   );
 
-/** The log of a trigger. It is refetched for as long as a component uses the query. */
+/** The log of a webhook. It is refetched for as long as a component uses the query. */
 const log = (agentId: string, deploymentId: string) =>
   queryOptions({
-    queryKey: ['triggers', deploymentId, 'invocations'],
+    queryKey: ['deployments', deploymentId, 'invocations'],
     queryFn: async ({ client, queryKey, signal }): Promise<InvocationLog> => {
       const newest = await readPage(agentId, deploymentId, undefined, signal);
       return withNewest(client.getQueryData<InvocationLog>(queryKey), newest);
@@ -44,7 +44,7 @@ async function readOlder(queries: QueryClient, agentId: string, deploymentId: st
   queries.setQueryData(queryKey, (cached) => (cached?.next === cursor ? withOlder(cached, older) : cached));
 }
 
-/** Queries of the invocations of a trigger. Query keys begin with the key of the trigger. */
+/** Queries of the invocations of a webhook. Query keys begin with the key of the deployment. */
 export const invocations = { log, readOlder };
 
 /** An entry that counts several invocations changes over time, so the newer copy replaces the older one. */

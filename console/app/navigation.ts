@@ -15,7 +15,7 @@ import {
 export interface NavigationItem {
   to:
     | '/'
-    | '/triggers'
+    | '/deployments'
     | '/sessions'
     | '/agents'
     | '/assistants'
@@ -36,7 +36,7 @@ export interface NavigationItem {
 export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   { to: '/', text: 'Home', icon: House, key: 'h' },
   { to: '/sessions', text: 'Sessions', icon: MessagesSquare, key: 's' },
-  { to: '/triggers', text: 'Triggers', icon: Webhook, key: 't' },
+  { to: '/deployments', text: 'Deployments', icon: Webhook, key: 't' },
   { to: '/agents', text: 'Agents', icon: Bot, key: 'a' },
   { to: '/assistants', text: 'Assistants', icon: UserRound, key: 'i' },
   { to: '/environments', text: 'Environments', icon: Boxes, key: 'e', visibleTo: 'administrators' },

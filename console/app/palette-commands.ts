@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { Bot, Link2, type LucideIcon, MessagesSquare, Moon, Sun, Webhook } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { agents } from '../api/agents.ts';
+import { deployments } from '../api/deployments.ts';
 import { sessions } from '../api/sessions.ts';
-import { triggers } from '../api/triggers.ts';
 import { useViewer } from '../parts/users/viewer.ts';
 import { navigationItemsFor } from './navigation.ts';
 import { chooseTheme } from './theme.ts';
@@ -36,7 +36,7 @@ export function usePaletteCommands(text: string): { groups: CommandGroup[]; isSe
   const enabled = q.length > 0;
   const foundAgents = useInfiniteQuery({ ...agents.list(q), enabled });
   const foundSessions = useInfiniteQuery({ ...sessions.list({ q }), enabled, refetchInterval: false });
-  const foundTriggers = useInfiniteQuery({ ...triggers.list({ q }), enabled });
+  const foundDeployments = useInfiniteQuery({ ...deployments.list({ q }), enabled });
   const first = <Item>(query: { data?: { pages: { items: Item[] }[] } | undefined }) =>
     enabled ? (query.data?.pages[0]?.items.slice(0, RESULTS_PER_KIND) ?? []) : [];
 
@@ -60,11 +60,11 @@ export function usePaletteCommands(text: string): { groups: CommandGroup[]; isSe
       run: () => void navigate({ to: '/agents/new' }),
     },
     {
-      id: 'new-trigger',
+      id: 'new-deployment',
       icon: Webhook,
-      text: 'New trigger',
+      text: 'New deployment',
       detail: '',
-      run: () => void navigate({ to: '/triggers/new' }),
+      run: () => void navigate({ to: '/deployments/new' }),
     },
     {
       id: 'connections',
@@ -107,19 +107,24 @@ export function usePaletteCommands(text: string): { groups: CommandGroup[]; isSe
       })),
     },
     {
-      value: 'Triggers',
-      items: first(foundTriggers).map(({ deployment_id: id, agent_id: agentId, agent_name: name }) => ({
-        id,
-        icon: Webhook,
-        text: name ?? 'Deleted agent',
-        detail: id,
-        run: () =>
-          void navigate({ to: '/triggers/$agentId/$deploymentId', params: { agentId, deploymentId: id } }),
-      })),
+      value: 'Deployments',
+      items: first(foundDeployments).map(
+        ({ deployment_id: id, agent_id: agentId, agent_name: agent, ...rest }) => ({
+          id,
+          icon: Webhook,
+          text: rest.type === 'schedule' ? rest.name : (agent ?? 'Deleted agent'),
+          detail: id,
+          run: () =>
+            void navigate({
+              to: '/deployments/$agentId/$deploymentId',
+              params: { agentId, deploymentId: id },
+            }),
+        }),
+      ),
     },
   ];
   return {
     groups: groups.filter(({ items }) => items.length > 0),
-    isSearching: [foundAgents, foundSessions, foundTriggers].some(({ isFetching }) => isFetching),
+    isSearching: [foundAgents, foundSessions, foundDeployments].some(({ isFetching }) => isFetching),
   };
 }

@@ -44,7 +44,7 @@ function Commands({ onClose }: { onClose: () => void }) {
         <Search className="size-4 shrink-0 text-muted" aria-hidden />
         <Autocomplete.Input
           aria-label="Search everything"
-          placeholder="Search pages, agents, sessions and triggers, or paste an ID"
+          placeholder="Search pages, agents, sessions and deployments, or paste an ID"
           dir="auto"
           className="h-12 w-full bg-transparent outline-none"
         />

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type ServerSentEventsResult, type TDataShape } from './client/index.js';
-import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginConnectionData, BeginConnectionErrors, BeginConnectionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateCredentialData, CreateCredentialErrors, CreateCredentialResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateSkillData, CreateSkillErrors, CreateSkillResponses, CreateSkillVersionData, CreateSkillVersionErrors, CreateSkillVersionResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateUploadData, CreateUploadErrors, CreateUploadResponses, CreateVaultData, CreateVaultErrors, CreateVaultResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteCredentialData, DeleteCredentialErrors, DeleteCredentialResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteMcpServerData, DeleteMcpServerErrors, DeleteMcpServerResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteSkillData, DeleteSkillErrors, DeleteSkillResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DeleteVaultData, DeleteVaultErrors, DeleteVaultResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishConnectionData, FinishConnectionErrors, FinishConnectionResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentExtensionsData, GetAgentExtensionsErrors, GetAgentExtensionsResponses, GetAgentResponses, GetAgentVaultsData, GetAgentVaultsErrors, GetAgentVaultsResponses, GetAssistantData, GetAssistantErrors, GetAssistantExtensionsData, GetAssistantExtensionsErrors, GetAssistantExtensionsResponses, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantVaultsData, GetAssistantVaultsErrors, GetAssistantVaultsResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetClientMetadataData, GetClientMetadataErrors, GetClientMetadataResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetCredentialData, GetCredentialErrors, GetCredentialResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetMcpCatalogueData, GetMcpCatalogueErrors, GetMcpCatalogueResponses, GetMcpServerData, GetMcpServerErrors, GetMcpServerResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionExtensionsData, GetSessionExtensionsErrors, GetSessionExtensionsResponses, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionPartData, GetSessionPartErrors, GetSessionPartResponses, GetSessionResponses, GetSkillData, GetSkillErrors, GetSkillFileContentData, GetSkillFileContentErrors, GetSkillFileContentResponses, GetSkillResponses, GetSkillVersionData, GetSkillVersionErrors, GetSkillVersionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, GetVaultData, GetVaultErrors, GetVaultResponses, GetVaultRotationData, GetVaultRotationErrors, GetVaultRotationResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListCredentialsData, ListCredentialsErrors, ListCredentialsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSkillFilesData, ListSkillFilesErrors, ListSkillFilesResponses, ListSkillsData, ListSkillsErrors, ListSkillsResponses, ListSkillVersionsData, ListSkillVersionsErrors, ListSkillVersionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, ListVaultsData, ListVaultsErrors, ListVaultsResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, ProbeMcpServerData, ProbeMcpServerErrors, ProbeMcpServerResponses, PutAgentExtensionsData, PutAgentExtensionsErrors, PutAgentExtensionsResponses, PutAssistantExtensionsData, PutAssistantExtensionsErrors, PutAssistantExtensionsResponses, PutAssistantFileContentData, PutAssistantFileContentErrors, PutAssistantFileContentResponses, PutSessionFileContentData, PutSessionFileContentErrors, PutSessionFileContentResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, ReviewMcpCatalogueData, ReviewMcpCatalogueErrors, ReviewMcpCatalogueResponses, RotateVaultKeysData, RotateVaultKeysErrors, RotateVaultKeysResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVaultsData, SetAgentVaultsErrors, SetAgentVaultsResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, SetAssistantVaultsData, SetAssistantVaultsErrors, SetAssistantVaultsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TestCredentialData, TestCredentialErrors, TestCredentialResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateCredentialData, UpdateCredentialErrors, UpdateCredentialResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateMcpServerData, UpdateMcpServerErrors, UpdateMcpServerResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UpdateSkillData, UpdateSkillErrors, UpdateSkillResponses, UpdateVaultData, UpdateVaultErrors, UpdateVaultResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
+import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginConnectionData, BeginConnectionErrors, BeginConnectionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateBackfillData, CreateBackfillErrors, CreateBackfillResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateCredentialData, CreateCredentialErrors, CreateCredentialResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateSkillData, CreateSkillErrors, CreateSkillResponses, CreateSkillVersionData, CreateSkillVersionErrors, CreateSkillVersionResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateUploadData, CreateUploadErrors, CreateUploadResponses, CreateVaultData, CreateVaultErrors, CreateVaultResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteBackfillData, DeleteBackfillErrors, DeleteBackfillResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteCredentialData, DeleteCredentialErrors, DeleteCredentialResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteMcpServerData, DeleteMcpServerErrors, DeleteMcpServerResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteSkillData, DeleteSkillErrors, DeleteSkillResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DeleteVaultData, DeleteVaultErrors, DeleteVaultResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishConnectionData, FinishConnectionErrors, FinishConnectionResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentExtensionsData, GetAgentExtensionsErrors, GetAgentExtensionsResponses, GetAgentResponses, GetAgentVaultsData, GetAgentVaultsErrors, GetAgentVaultsResponses, GetAssistantData, GetAssistantErrors, GetAssistantExtensionsData, GetAssistantExtensionsErrors, GetAssistantExtensionsResponses, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantVaultsData, GetAssistantVaultsErrors, GetAssistantVaultsResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetBackfillData, GetBackfillErrors, GetBackfillResponses, GetClientMetadataData, GetClientMetadataErrors, GetClientMetadataResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetCredentialData, GetCredentialErrors, GetCredentialResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetMcpCatalogueData, GetMcpCatalogueErrors, GetMcpCatalogueResponses, GetMcpServerData, GetMcpServerErrors, GetMcpServerResponses, GetRunData, GetRunErrors, GetRunResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionExtensionsData, GetSessionExtensionsErrors, GetSessionExtensionsResponses, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionPartData, GetSessionPartErrors, GetSessionPartResponses, GetSessionResponses, GetSkillData, GetSkillErrors, GetSkillFileContentData, GetSkillFileContentErrors, GetSkillFileContentResponses, GetSkillResponses, GetSkillVersionData, GetSkillVersionErrors, GetSkillVersionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, GetVaultData, GetVaultErrors, GetVaultResponses, GetVaultRotationData, GetVaultRotationErrors, GetVaultRotationResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListBackfillsData, ListBackfillsErrors, ListBackfillsResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListCredentialsData, ListCredentialsErrors, ListCredentialsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSkillFilesData, ListSkillFilesErrors, ListSkillFilesResponses, ListSkillsData, ListSkillsErrors, ListSkillsResponses, ListSkillVersionsData, ListSkillVersionsErrors, ListSkillVersionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUpcomingTimesData, ListUpcomingTimesErrors, ListUpcomingTimesResponses, ListUsersData, ListUsersErrors, ListUsersResponses, ListVaultsData, ListVaultsErrors, ListVaultsResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, PreviewScheduleData, PreviewScheduleErrors, PreviewScheduleResponses, ProbeMcpServerData, ProbeMcpServerErrors, ProbeMcpServerResponses, PutAgentExtensionsData, PutAgentExtensionsErrors, PutAgentExtensionsResponses, PutAssistantExtensionsData, PutAssistantExtensionsErrors, PutAssistantExtensionsResponses, PutAssistantFileContentData, PutAssistantFileContentErrors, PutAssistantFileContentResponses, PutSessionFileContentData, PutSessionFileContentErrors, PutSessionFileContentResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ReplayRunData, ReplayRunErrors, ReplayRunResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, ReviewMcpCatalogueData, ReviewMcpCatalogueErrors, ReviewMcpCatalogueResponses, RotateVaultKeysData, RotateVaultKeysErrors, RotateVaultKeysResponses, RunScheduleData, RunScheduleErrors, RunScheduleResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVaultsData, SetAgentVaultsErrors, SetAgentVaultsResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, SetAssistantVaultsData, SetAssistantVaultsErrors, SetAssistantVaultsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TestCredentialData, TestCredentialErrors, TestCredentialResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateCredentialData, UpdateCredentialErrors, UpdateCredentialResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateMcpServerData, UpdateMcpServerErrors, UpdateMcpServerResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UpdateSkillData, UpdateSkillErrors, UpdateSkillResponses, UpdateVaultData, UpdateVaultErrors, UpdateVaultResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -911,9 +911,9 @@ export const listAgentDeployments = <ThrowOnError extends boolean = false>(optio
 });
 
 /**
- * Create a webhook
+ * Create a deployment
  *
- * The response contains the trigger URL and the shared secret. The secret is returned only once. A webhook cannot be changed later.
+ * Creates a webhook or a schedule. The response to a webhook contains the trigger URL and the shared secret. The secret is returned only once. A webhook cannot be changed later.
  */
 export const createDeployment = <ThrowOnError extends boolean = false>(options: Options<CreateDeploymentData, ThrowOnError>): RequestResult<CreateDeploymentResponses, CreateDeploymentErrors, ThrowOnError> => (options.client ?? client).post<CreateDeploymentResponses, CreateDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -947,7 +947,7 @@ export const listDeployments = <ThrowOnError extends boolean = false>(options?: 
 /**
  * Delete a deployment
  *
- * The trigger URL stops accepting requests immediately. Sessions that the deployment started remain.
+ * The trigger URL of a webhook stops accepting requests immediately. A schedule is deleted with its runs. Sessions that the deployment started remain. With `If-Match`, the request fails if a schedule has changed since.
  */
 export const deleteDeployment = <ThrowOnError extends boolean = false>(options: Options<DeleteDeploymentData, ThrowOnError>): RequestResult<DeleteDeploymentResponses, DeleteDeploymentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteDeploymentResponses, DeleteDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -977,7 +977,7 @@ export const getDeployment = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Update a deployment
  *
- * Webhooks are immutable, so this request fails with DEPLOYMENT_IMMUTABLE. To change a webhook, create a new one, switch the sender over and delete the old one.
+ * Changes a schedule. Omitted members stay unchanged. Runs that have started keep their prompt. Webhooks are immutable and fail with DEPLOYMENT_IMMUTABLE: create a new one, switch the sender over and delete the old one. With `If-Match`, the request fails if the schedule has changed since.
  */
 export const updateDeployment = <ThrowOnError extends boolean = false>(options: Options<UpdateDeploymentData, ThrowOnError>): RequestResult<UpdateDeploymentResponses, UpdateDeploymentErrors, ThrowOnError> => (options.client ?? client).patch<UpdateDeploymentResponses, UpdateDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -996,7 +996,7 @@ export const updateDeployment = <ThrowOnError extends boolean = false>(options: 
 /**
  * Enable a deployment
  *
- * The trigger URL and the secret work again.
+ * The trigger URL and the secret of a webhook work again. A schedule goes on with its next time.
  */
 export const enableDeployment = <ThrowOnError extends boolean = false>(options: Options<EnableDeploymentData, ThrowOnError>): RequestResult<EnableDeploymentResponses, EnableDeploymentErrors, ThrowOnError> => (options.client ?? client).post<EnableDeploymentResponses, EnableDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1011,7 +1011,7 @@ export const enableDeployment = <ThrowOnError extends boolean = false>(options: 
 /**
  * Disable a deployment
  *
- * The trigger URL returns 404 immediately. The deployment can be enabled again.
+ * The trigger URL of a webhook returns 404 immediately. Times of a schedule pass without a run, and its queued runs are cancelled. The deployment can be enabled again.
  */
 export const disableDeployment = <ThrowOnError extends boolean = false>(options: Options<DisableDeploymentData, ThrowOnError>): RequestResult<DisableDeploymentResponses, DisableDeploymentErrors, ThrowOnError> => (options.client ?? client).post<DisableDeploymentResponses, DisableDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1035,6 +1035,183 @@ export const listInvocations = <ThrowOnError extends boolean = false>(options: O
             type: 'apiKey'
         }],
     url: '/admin/agents/{agent_id}/deployments/{deployment_id}/invocations',
+    ...options
+});
+
+/**
+ * List the next times of a schedule
+ *
+ * Returns the next times, also of a disabled schedule. Fails with NOT_A_SCHEDULE for another type.
+ */
+export const listUpcomingTimes = <ThrowOnError extends boolean = false>(options: Options<ListUpcomingTimesData, ThrowOnError>): RequestResult<ListUpcomingTimesResponses, ListUpcomingTimesErrors, ThrowOnError> => (options.client ?? client).get<ListUpcomingTimesResponses, ListUpcomingTimesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/upcoming',
+    ...options
+});
+
+/**
+ * Preview a schedule
+ *
+ * Returns the next times of a schedule that does not exist. Nothing is created.
+ */
+export const previewSchedule = <ThrowOnError extends boolean = false>(options: Options<PreviewScheduleData, ThrowOnError>): RequestResult<PreviewScheduleResponses, PreviewScheduleErrors, ThrowOnError> => (options.client ?? client).post<PreviewScheduleResponses, PreviewScheduleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/deployments/preview-schedule',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Run a schedule now
+ *
+ * Queues a run outside of the schedule, also while the schedule is disabled. `overlap` has no effect on it.
+ */
+export const runSchedule = <ThrowOnError extends boolean = false>(options: Options<RunScheduleData, ThrowOnError>): RequestResult<RunScheduleResponses, RunScheduleErrors, ThrowOnError> => (options.client ?? client).post<RunScheduleResponses, RunScheduleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/run',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List the runs of a schedule
+ *
+ * Returns runs, newest first. Every scheduled time is a run, was skipped with a reason, or is part of an entry of missed times.
+ */
+export const listRuns = <ThrowOnError extends boolean = false>(options: Options<ListRunsData, ThrowOnError>): RequestResult<ListRunsResponses, ListRunsErrors, ThrowOnError> => (options.client ?? client).get<ListRunsResponses, ListRunsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs',
+    ...options
+});
+
+/**
+ * Get a run
+ *
+ * Returns the run.
+ */
+export const getRun = <ThrowOnError extends boolean = false>(options: Options<GetRunData, ThrowOnError>): RequestResult<GetRunResponses, GetRunErrors, ThrowOnError> => (options.client ?? client).get<GetRunResponses, GetRunErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}',
+    ...options
+});
+
+/**
+ * Replay a run
+ *
+ * Queues a run with the prompt and the scheduled time of this one.
+ */
+export const replayRun = <ThrowOnError extends boolean = false>(options: Options<ReplayRunData, ThrowOnError>): RequestResult<ReplayRunResponses, ReplayRunErrors, ThrowOnError> => (options.client ?? client).post<ReplayRunResponses, ReplayRunErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}/replay',
+    ...options
+});
+
+/**
+ * Cancel a run
+ *
+ * Cancels a queued run and interrupts a running one. A run that has ended is returned unchanged.
+ */
+export const cancelRun = <ThrowOnError extends boolean = false>(options: Options<CancelRunData, ThrowOnError>): RequestResult<CancelRunResponses, CancelRunErrors, ThrowOnError> => (options.client ?? client).post<CancelRunResponses, CancelRunErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}/cancel',
+    ...options
+});
+
+/**
+ * List the backfills of a schedule
+ *
+ * Returns backfills, newest first.
+ */
+export const listBackfills = <ThrowOnError extends boolean = false>(options: Options<ListBackfillsData, ThrowOnError>): RequestResult<ListBackfillsResponses, ListBackfillsErrors, ThrowOnError> => (options.client ?? client).get<ListBackfillsResponses, ListBackfillsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills',
+    ...options
+});
+
+/**
+ * Create a backfill
+ *
+ * Queues a run for each scheduled time of a range, at most 1,000. With `dry_run`, the times are only counted and the status is 200.
+ */
+export const createBackfill = <ThrowOnError extends boolean = false>(options: Options<CreateBackfillData, ThrowOnError>): RequestResult<CreateBackfillResponses, CreateBackfillErrors, ThrowOnError> => (options.client ?? client).post<CreateBackfillResponses, CreateBackfillErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Cancel a backfill
+ *
+ * Cancels the runs of the backfill that have not started. Its other runs go on.
+ */
+export const deleteBackfill = <ThrowOnError extends boolean = false>(options: Options<DeleteBackfillData, ThrowOnError>): RequestResult<DeleteBackfillResponses, DeleteBackfillErrors, ThrowOnError> => (options.client ?? client).delete<DeleteBackfillResponses, DeleteBackfillErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}',
+    ...options
+});
+
+/**
+ * Get a backfill
+ *
+ * Returns the backfill with the numbers of its runs.
+ */
+export const getBackfill = <ThrowOnError extends boolean = false>(options: Options<GetBackfillData, ThrowOnError>): RequestResult<GetBackfillResponses, GetBackfillErrors, ThrowOnError> => (options.client ?? client).get<GetBackfillResponses, GetBackfillErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}',
     ...options
 });
 

@@ -1033,7 +1033,7 @@ export type ToolCall = {
  * The originator of an event.
  */
 export type Actor = {
-    type: 'user' | 'agent' | 'system' | 'trigger';
+    type: 'user' | 'agent' | 'system' | 'trigger' | 'schedule';
     id: string;
 };
 
@@ -1068,7 +1068,7 @@ export type EventBase = {
 export type SessionCreatedEvent = EventBase & {
     type: 'session.created';
     data: {
-        source: 'conversation' | 'webhook' | 'fork';
+        source: 'conversation' | 'webhook' | 'schedule' | 'fork';
         agent_id?: string;
         agent_version?: number;
         assistant_id?: string;
@@ -1663,7 +1663,115 @@ export type FileChange = {
     created_at: string;
 };
 
-export type NewDeployment = {
+export type NewWebhook = {
+    type: 'webhook';
+    prompt_prefix?: string | null;
+};
+
+/**
+ * The display name.
+ */
+export type ScheduleName = string;
+
+/**
+ * The first message of each session. Placeholders such as `{{scheduled_for}}` are replaced; `{{{{` stands for `{{`.
+ */
+export type SchedulePrompt = string;
+
+export type CronExpression = string | null;
+
+export type IntervalSeconds = number | null;
+
+export type SingleTime = string | null;
+
+/**
+ * The IANA time zone of `cron`.
+ */
+export type TimeZone = string;
+
+export type StartTime = string | null;
+
+export type EndTime = string | null;
+
+/**
+ * A fixed time that does not exist runs when the clock has moved on, or not at all.
+ */
+export type MissingTimes = 'shift' | 'skip';
+
+/**
+ * A fixed time that occurs twice runs at the first, at the last or at both.
+ */
+export type RepeatedTimes = 'first' | 'last' | 'both';
+
+/**
+ * Fixed times of `cron` when clocks change. Hours `*` and `*n` follow elapsed time.
+ */
+export type DaylightSavingSettings = {
+    missing?: MissingTimes;
+    repeated?: RepeatedTimes;
+};
+
+/**
+ * The largest delay of a run in seconds, at most 3600 and less than half of the shortest distance between two times. The delay of a time is always the same.
+ */
+export type JitterSeconds = number;
+
+/**
+ * A time that is due while the previous run is not finished is skipped, waits (one time at most), runs beside it, or interrupts it.
+ */
+export type Overlap = 'skip' | 'buffer_one' | 'allow' | 'cancel_previous';
+
+/**
+ * After a downtime, times that are older than this many seconds are missed.
+ */
+export type CatchUpSeconds = number;
+
+/**
+ * Each run has a new session, or all runs continue one.
+ */
+export type ScheduleSession = 'new' | 'continue';
+
+export type ContinuedSession = string | null;
+
+/**
+ * The schedule is disabled after this many runs in a row that could not start, not counting those over a quota. 0: never.
+ */
+export type PauseAfterFailures = number;
+
+/**
+ * Exactly one of `cron`, `every_seconds` and `at` is required.
+ */
+export type NewSchedule = {
+    type: 'schedule';
+    name: ScheduleName;
+    prompt: SchedulePrompt;
+    cron?: CronExpression;
+    every_seconds?: IntervalSeconds;
+    at?: SingleTime;
+    timezone?: TimeZone;
+    start_at?: StartTime;
+    end_at?: EndTime;
+    dst?: DaylightSavingSettings;
+    jitter_seconds?: JitterSeconds;
+    overlap?: Overlap;
+    catch_up_seconds?: CatchUpSeconds;
+    session?: ScheduleSession;
+    session_id?: ContinuedSession;
+    pause_after_failures?: PauseAfterFailures;
+    /**
+     * Whether failed turns count for `pause_after_failures`, too.
+     */
+    count_failed_turns?: boolean;
+    metadata?: Metadata;
+};
+
+export type NewDeployment = ({
+    type: 'webhook';
+} & NewWebhook) | ({
+    type: 'schedule';
+} & NewSchedule);
+
+export type CreatedWebhook = {
     /**
      * dep_…: the deployment
      */
@@ -1673,14 +1781,7 @@ export type NewDeployment = {
      */
     agent_id: string;
     agent_name: string | null;
-    type: 'webhook';
-    authentication_type: 'hmac';
-    prompt_prefix: string | null;
     status: 'enabled' | 'disabled';
-    /**
-     * The URL to which senders post.
-     */
-    trigger_url: string;
     /**
      * usr_…: the user who created the deployment and owns its sessions
      */
@@ -1689,6 +1790,13 @@ export type NewDeployment = {
      * The creation time.
      */
     created_at: string;
+    type: 'webhook';
+    authentication_type: 'hmac';
+    prompt_prefix: string | null;
+    /**
+     * The URL to which senders post.
+     */
+    trigger_url: string;
     /**
      * The time at which it was last enabled or disabled.
      */
@@ -1696,7 +1804,15 @@ export type NewDeployment = {
     shared_secret: string | null;
 };
 
-export type Deployment = {
+/**
+ * Fixed times of `cron` when clocks change. Hours `*` and `*n` follow elapsed time.
+ */
+export type DaylightSaving = {
+    missing: MissingTimes;
+    repeated: RepeatedTimes;
+};
+
+export type Schedule = {
     /**
      * dep_…: the deployment
      */
@@ -1706,14 +1822,7 @@ export type Deployment = {
      */
     agent_id: string;
     agent_name: string | null;
-    type: 'webhook';
-    authentication_type: 'hmac';
-    prompt_prefix: string | null;
     status: 'enabled' | 'disabled';
-    /**
-     * The URL to which senders post.
-     */
-    trigger_url: string;
     /**
      * usr_…: the user who created the deployment and owns its sessions
      */
@@ -1722,10 +1831,122 @@ export type Deployment = {
      * The creation time.
      */
     created_at: string;
+    type: 'schedule';
+    name: ScheduleName;
+    prompt: SchedulePrompt;
+    cron: CronExpression;
+    every_seconds: IntervalSeconds;
+    at: SingleTime;
+    timezone: TimeZone;
+    start_at: StartTime;
+    end_at: EndTime;
+    jitter_seconds: JitterSeconds;
+    overlap: Overlap;
+    catch_up_seconds: CatchUpSeconds;
+    dst: DaylightSaving;
+    session: ScheduleSession;
+    session_id: ContinuedSession;
+    pause_after_failures: PauseAfterFailures;
+    /**
+     * Whether failed turns count for `pause_after_failures`, too.
+     */
+    count_failed_turns: boolean;
+    metadata: Metadata;
+    paused_reason: string | null;
+    next_at: string | null;
+    /**
+     * The next scheduled times. Empty in lists.
+     */
+    upcoming: Array<string>;
+    last_run: {
+        /**
+         * run_…: the run
+         */
+        run_id: string;
+        status: 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'interrupted' | 'cancelled' | 'skipped' | 'missed';
+        scheduled_for: string | null;
+        session_id: string | null;
+    } | null;
+    revision: Revision;
+    /**
+     * The time of the last change.
+     */
+    updated_at: string;
+};
+
+export type CreatedDeployment = ({
+    type: 'webhook';
+} & CreatedWebhook) | ({
+    type: 'schedule';
+} & Schedule);
+
+export type Webhook = {
+    /**
+     * dep_…: the deployment
+     */
+    deployment_id: string;
+    /**
+     * agt_…: the agent whose sessions the deployment starts
+     */
+    agent_id: string;
+    agent_name: string | null;
+    status: 'enabled' | 'disabled';
+    /**
+     * usr_…: the user who created the deployment and owns its sessions
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    type: 'webhook';
+    authentication_type: 'hmac';
+    prompt_prefix: string | null;
+    /**
+     * The URL to which senders post.
+     */
+    trigger_url: string;
     /**
      * The time at which it was last enabled or disabled.
      */
     updated_at: string;
+};
+
+export type Deployment = ({
+    type: 'webhook';
+} & Webhook) | ({
+    type: 'schedule';
+} & Schedule);
+
+export type DeploymentPatch = {
+    /**
+     * The type, which cannot be changed.
+     */
+    type?: string;
+    /**
+     * Only webhooks have this member, and webhooks cannot be changed.
+     */
+    prompt_prefix?: unknown;
+    name?: ScheduleName;
+    prompt?: SchedulePrompt;
+    cron?: CronExpression;
+    every_seconds?: IntervalSeconds;
+    at?: SingleTime;
+    timezone?: TimeZone;
+    start_at?: StartTime;
+    end_at?: EndTime;
+    dst?: DaylightSavingSettings;
+    jitter_seconds?: JitterSeconds;
+    overlap?: Overlap;
+    catch_up_seconds?: CatchUpSeconds;
+    session?: ScheduleSession;
+    session_id?: ContinuedSession;
+    pause_after_failures?: PauseAfterFailures;
+    /**
+     * Whether failed turns count for `pause_after_failures`, too.
+     */
+    count_failed_turns?: boolean;
+    metadata?: Metadata | null;
 };
 
 export type Invocation = {
@@ -1750,6 +1971,190 @@ export type Invocation = {
      * The number of requests that this entry represents. Frequent refusals share one entry.
      */
     count: number;
+};
+
+export type UpcomingTime = {
+    /**
+     * The scheduled time.
+     */
+    scheduled_for: string;
+    /**
+     * The scheduled time and its jitter. A schedule that does not exist yet has no jitter.
+     */
+    due_at: string;
+    /**
+     * The wall-clock time in the time zone.
+     */
+    local: string;
+    /**
+     * The offset of the wall-clock time from UTC.
+     */
+    utc_offset: string;
+    note: 'shifted' | 'repeated' | null;
+};
+
+/**
+ * Exactly one of `cron`, `every_seconds` and `at` is required.
+ */
+export type SchedulePreview = {
+    cron?: CronExpression;
+    every_seconds?: IntervalSeconds;
+    at?: SingleTime;
+    timezone?: TimeZone;
+    start_at?: StartTime;
+    end_at?: EndTime;
+    dst?: DaylightSavingSettings;
+    jitter_seconds?: JitterSeconds;
+    /**
+     * Times after this one. Default: now.
+     */
+    from?: string;
+    /**
+     * The number of times.
+     */
+    count?: number;
+};
+
+export type RunRequest = {
+    /**
+     * The prompt of this run. Default: the prompt of the schedule.
+     */
+    prompt?: string;
+};
+
+export type RunError = {
+    /**
+     * The error code.
+     */
+    code: string;
+    /**
+     * The error message.
+     */
+    message: string;
+};
+
+export type Run = {
+    /**
+     * run_…: the run
+     */
+    run_id: string;
+    /**
+     * dep_…: the schedule
+     */
+    deployment_id: string;
+    /**
+     * What asked for the run: the schedule, a user, a backfill, or the replay of an earlier run.
+     */
+    trigger: 'scheduled' | 'manual' | 'backfill' | 'replay';
+    /**
+     * `queued` has not started. `waiting` needs a decision or an answer. `skipped` and `missed` were never started. The other values say how its turn goes or has ended.
+     */
+    status: 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'interrupted' | 'cancelled' | 'skipped' | 'missed';
+    reason: string | null;
+    scheduled_for: string | null;
+    scheduled_until: string | null;
+    /**
+     * The number of scheduled times that this entry stands for.
+     */
+    count: number;
+    started_at: string | null;
+    finished_at: string | null;
+    lateness_ms: number | null;
+    session_id: string | null;
+    turn_id: string | null;
+    stop_reason: StopReason | null;
+    usage: Usage | null;
+    error: RunError | null;
+    replayed_from_run_id: string | null;
+    backfill_id: string | null;
+    created_by: string | null;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+};
+
+/**
+ * The runs start side by side, or one after the other.
+ */
+export type BackfillOverlap = 'allow' | 'buffer_all';
+
+export type NewBackfill = {
+    /**
+     * The first time of the range.
+     */
+    from: string;
+    /**
+     * The end of the range. A time that equals it does not count.
+     */
+    until: string;
+    overlap?: BackfillOverlap;
+    /**
+     * Leave out times that have a run already. Default: true.
+     */
+    skip_existing?: boolean;
+    /**
+     * Only count the times. Default: false.
+     */
+    dry_run?: boolean;
+};
+
+export type CreatedBackfill = {
+    backfill_id: string | null;
+    /**
+     * The number of runs.
+     */
+    count: number;
+    first: string | null;
+    last: string | null;
+};
+
+export type Backfill = {
+    /**
+     * bkf_…: the backfill
+     */
+    backfill_id: string;
+    /**
+     * dep_…: the schedule
+     */
+    deployment_id: string;
+    /**
+     * The first time of the range.
+     */
+    from: string;
+    /**
+     * The end of the range. A time that equals it does not count.
+     */
+    until: string;
+    overlap: BackfillOverlap;
+    /**
+     * Whether times that had a run were left out.
+     */
+    skip_existing: boolean;
+    /**
+     * The number of runs.
+     */
+    count: number;
+    /**
+     * The number of runs that have started.
+     */
+    started: number;
+    /**
+     * The number of runs that have ended.
+     */
+    finished: number;
+    /**
+     * The number of runs that were cancelled before they started.
+     */
+    cancelled: number;
+    /**
+     * usr_…: the user who created the backfill
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
 };
 
 export type ExtensionMcpServer = {
@@ -3104,7 +3509,7 @@ export type Act = {
     /**
      * The action.
      */
-    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
+    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
     target_id: string | null;
     /**
      * `done`: the action was recorded before it was performed. `refused`: it was not performed.
@@ -3478,6 +3883,16 @@ export type ApprovalId = string;
 export type DeploymentId = string;
 
 /**
+ * The id of the run (`run_…`).
+ */
+export type RunId = string;
+
+/**
+ * The id of the backfill (`bkf_…`).
+ */
+export type BackfillId = string;
+
+/**
  * The id of the environment (`env_…`).
  */
 export type EnvironmentId = string;
@@ -3647,7 +4062,7 @@ export type Recursive = boolean;
 /**
  * Only deployments of this type.
  */
-export type Type = 'webhook';
+export type Type = 'webhook' | 'schedule';
 
 /**
  * Lists each check with its latency, and the backend of each role. Requires an administrator unless the service runs in local mode.
@@ -7676,13 +8091,13 @@ export type ListAgentDeploymentsData = {
          */
         cursor?: string;
         /**
-         * Matches a part of the agent's name, of the type or of the id.
+         * Matches a part of the name, of the agent's name, of the type or of the id.
          */
         q?: string;
         /**
          * Only deployments of this type.
          */
-        type?: 'webhook';
+        type?: 'webhook' | 'schedule';
         /**
          * Only deployments with this status.
          */
@@ -7729,13 +8144,7 @@ export type ListAgentDeploymentsResponses = {
 export type ListAgentDeploymentsResponse = ListAgentDeploymentsResponses[keyof ListAgentDeploymentsResponses];
 
 export type CreateDeploymentData = {
-    body: {
-        /**
-         * `webhook`: a signed webhook.
-         */
-        type: 'webhook';
-        prompt_prefix?: string | null;
-    };
+    body: NewDeployment;
     headers?: {
         /**
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
@@ -7754,16 +8163,16 @@ export type CreateDeploymentData = {
 
 export type CreateDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_SCHEDULE`: The schedule or a range of its times is not valid. The details name each invalid member.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_SCHEDULE';
     };
     /**
-     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
-        code?: 'AGENT_NOT_FOUND';
+        code?: 'AGENT_NOT_FOUND' | 'SESSION_NOT_FOUND';
     };
     /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -7784,6 +8193,12 @@ export type CreateDeploymentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+    };
+    /**
      * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
@@ -7795,12 +8210,12 @@ export type CreateDeploymentError = CreateDeploymentErrors[keyof CreateDeploymen
 
 export type CreateDeploymentResponses = {
     /**
-     * One `NewDeployment`.
+     * One `CreatedDeployment`.
      */
     201: {
         code: 'OK';
         message: 'success';
-        data: NewDeployment;
+        data: CreatedDeployment;
     };
 };
 
@@ -7825,13 +8240,13 @@ export type ListDeploymentsData = {
          */
         cursor?: string;
         /**
-         * Matches a part of the agent's name, of the type or of the id.
+         * Matches a part of the name, of the agent's name, of the type or of the id.
          */
         q?: string;
         /**
          * Only deployments of this type.
          */
-        type?: 'webhook';
+        type?: 'webhook' | 'schedule';
         /**
          * Only deployments with this status.
          */
@@ -7873,6 +8288,12 @@ export type ListDeploymentsResponse = ListDeploymentsResponses[keyof ListDeploym
 
 export type DeleteDeploymentData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the agent (`agt_…`).
@@ -7899,6 +8320,12 @@ export type DeleteDeploymentErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
@@ -7931,6 +8358,16 @@ export type DeleteDeploymentResponse = DeleteDeploymentResponses[keyof DeleteDep
 
 export type GetDeploymentData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         /**
          * The id of the agent (`agt_…`).
@@ -7959,6 +8396,12 @@ export type GetDeploymentErrors = {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
      * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
@@ -7982,11 +8425,12 @@ export type GetDeploymentResponses = {
 export type GetDeploymentResponse = GetDeploymentResponses[keyof GetDeploymentResponses];
 
 export type UpdateDeploymentData = {
-    /**
-     * The requested change.
-     */
-    body: {
-        [key: string]: unknown;
+    body: DeploymentPatch;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
     };
     path: {
         /**
@@ -8004,22 +8448,28 @@ export type UpdateDeploymentData = {
 
 export type UpdateDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_SCHEDULE`: The schedule or a range of its times is not valid. The details name each invalid member.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_SCHEDULE';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
-        code?: 'DEPLOYMENT_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `DEPLOYMENT_IMMUTABLE`: A webhook cannot be changed. Create a replacement.
+     * `DEPLOYMENT_IMMUTABLE`: A webhook cannot be changed, nor the type of a deployment. Create a replacement.
      */
     409: ErrorEnvelope & {
         code?: 'DEPLOYMENT_IMMUTABLE';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -8227,6 +8677,770 @@ export type ListInvocationsResponses = {
 };
 
 export type ListInvocationsResponse = ListInvocationsResponses[keyof ListInvocationsResponses];
+
+export type ListUpcomingTimesData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The number of times.
+         */
+        count?: number;
+        /**
+         * Times after this one. Default: now.
+         */
+        from?: string;
+    };
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/upcoming';
+};
+
+export type ListUpcomingTimesErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListUpcomingTimesError = ListUpcomingTimesErrors[keyof ListUpcomingTimesErrors];
+
+export type ListUpcomingTimesResponses = {
+    /**
+     * A page of type `UpcomingTime`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<UpcomingTime>;
+        page: Page;
+    };
+};
+
+export type ListUpcomingTimesResponse = ListUpcomingTimesResponses[keyof ListUpcomingTimesResponses];
+
+export type PreviewScheduleData = {
+    body: SchedulePreview;
+    path?: never;
+    query?: never;
+    url: '/admin/deployments/preview-schedule';
+};
+
+export type PreviewScheduleErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_SCHEDULE`: The schedule or a range of its times is not valid. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_SCHEDULE';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type PreviewScheduleError = PreviewScheduleErrors[keyof PreviewScheduleErrors];
+
+export type PreviewScheduleResponses = {
+    /**
+     * A page of type `UpcomingTime`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<UpcomingTime>;
+        page: Page;
+    };
+};
+
+export type PreviewScheduleResponse = PreviewScheduleResponses[keyof PreviewScheduleResponses];
+
+export type RunScheduleData = {
+    body?: RunRequest;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/run';
+};
+
+export type RunScheduleErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_SCHEDULE`: The schedule or a range of its times is not valid. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_SCHEDULE';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type RunScheduleError = RunScheduleErrors[keyof RunScheduleErrors];
+
+export type RunScheduleResponses = {
+    /**
+     * One `Run`.
+     */
+    202: {
+        code: 'OK';
+        message: 'success';
+        data: Run;
+    };
+};
+
+export type RunScheduleResponse = RunScheduleResponses[keyof RunScheduleResponses];
+
+export type ListRunsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Only runs with this status.
+         */
+        status?: 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'interrupted' | 'cancelled' | 'skipped' | 'missed';
+        /**
+         * Only runs with this trigger.
+         */
+        trigger?: 'scheduled' | 'manual' | 'backfill' | 'replay';
+        /**
+         * Only runs for this time or later. A run by hand counts by its creation.
+         */
+        from?: string;
+        /**
+         * Only runs for earlier times.
+         */
+        until?: string;
+    };
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs';
+};
+
+export type ListRunsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListRunsError = ListRunsErrors[keyof ListRunsErrors];
+
+export type ListRunsResponses = {
+    /**
+     * A page of type `Run`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Run>;
+        page: Page;
+    };
+};
+
+export type ListRunsResponse = ListRunsResponses[keyof ListRunsResponses];
+
+export type GetRunData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+        /**
+         * The id of the run (`run_…`).
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}';
+};
+
+export type GetRunErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it. `RUN_NOT_FOUND`: The schedule has no such run.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND' | 'RUN_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetRunError = GetRunErrors[keyof GetRunErrors];
+
+export type GetRunResponses = {
+    /**
+     * One `Run`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Run;
+    };
+};
+
+export type GetRunResponse = GetRunResponses[keyof GetRunResponses];
+
+export type ReplayRunData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+        /**
+         * The id of the run (`run_…`).
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}/replay';
+};
+
+export type ReplayRunErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it. `RUN_NOT_FOUND`: The schedule has no such run.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND' | 'RUN_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ReplayRunError = ReplayRunErrors[keyof ReplayRunErrors];
+
+export type ReplayRunResponses = {
+    /**
+     * One `Run`.
+     */
+    202: {
+        code: 'OK';
+        message: 'success';
+        data: Run;
+    };
+};
+
+export type ReplayRunResponse = ReplayRunResponses[keyof ReplayRunResponses];
+
+export type CancelRunData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+        /**
+         * The id of the run (`run_…`).
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}/cancel';
+};
+
+export type CancelRunErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it. `RUN_NOT_FOUND`: The schedule has no such run.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND' | 'RUN_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CancelRunError = CancelRunErrors[keyof CancelRunErrors];
+
+export type CancelRunResponses = {
+    /**
+     * One `Run`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Run;
+    };
+};
+
+export type CancelRunResponse = CancelRunResponses[keyof CancelRunResponses];
+
+export type ListBackfillsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+    };
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills';
+};
+
+export type ListBackfillsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListBackfillsError = ListBackfillsErrors[keyof ListBackfillsErrors];
+
+export type ListBackfillsResponses = {
+    /**
+     * A page of type `Backfill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Backfill>;
+        page: Page;
+    };
+};
+
+export type ListBackfillsResponse = ListBackfillsResponses[keyof ListBackfillsResponses];
+
+export type CreateBackfillData = {
+    body: NewBackfill;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills';
+};
+
+export type CreateBackfillErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `BACKFILL_TOO_LARGE`: The range has more than 1,000 scheduled times. Split it into several backfills.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'BACKFILL_TOO_LARGE';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CreateBackfillError = CreateBackfillErrors[keyof CreateBackfillErrors];
+
+export type CreateBackfillResponses = {
+    /**
+     * One `CreatedBackfill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: CreatedBackfill;
+    };
+    /**
+     * One `CreatedBackfill`.
+     */
+    202: {
+        code: 'OK';
+        message: 'success';
+        data: CreatedBackfill;
+    };
+};
+
+export type CreateBackfillResponse = CreateBackfillResponses[keyof CreateBackfillResponses];
+
+export type DeleteBackfillData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+        /**
+         * The id of the backfill (`bkf_…`).
+         */
+        backfill_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}';
+};
+
+export type DeleteBackfillErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it. `BACKFILL_NOT_FOUND`: The schedule has no such backfill.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND' | 'BACKFILL_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteBackfillError = DeleteBackfillErrors[keyof DeleteBackfillErrors];
+
+export type DeleteBackfillResponses = {
+    /**
+     * One `Backfill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Backfill;
+    };
+};
+
+export type DeleteBackfillResponse = DeleteBackfillResponses[keyof DeleteBackfillResponses];
+
+export type GetBackfillData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+        /**
+         * The id of the backfill (`bkf_…`).
+         */
+        backfill_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}';
+};
+
+export type GetBackfillErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it. `BACKFILL_NOT_FOUND`: The schedule has no such backfill.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND' | 'BACKFILL_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_SCHEDULE`: The deployment is of another type than `schedule`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_SCHEDULE';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetBackfillError = GetBackfillErrors[keyof GetBackfillErrors];
+
+export type GetBackfillResponses = {
+    /**
+     * One `Backfill`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Backfill;
+    };
+};
+
+export type GetBackfillResponse = GetBackfillResponses[keyof GetBackfillResponses];
 
 export type GetAgentExtensionsData = {
     body?: never;
@@ -12830,7 +14044,7 @@ export type ListActsData = {
         /**
          * Only this action.
          */
-        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
+        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
         /**
          * Only actions on this object.
          */

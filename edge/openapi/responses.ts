@@ -16,9 +16,12 @@ export function successResponses(route: Route, components: Components): Record<s
     ]);
     return Object.fromEntries(responses);
   }
-  const { status, data, list = false, description, headers = list ? ['ETag'] : [] } = route.success;
-  const success = jsonResponse({ description, data, list, headers: [...headers, ...replayed] }, components);
-  return { [status]: success, ...(hasTag(route) && { 304: notModified(components) }) };
+  const { status, data, list = false, headers = list ? ['ETag'] : [], alternative } = route.success;
+  const respond = (description: string) =>
+    jsonResponse({ description, data, list, headers: [...headers, ...replayed] }, components);
+  const success = respond(route.success.description);
+  const other = alternative && { [alternative.status]: respond(alternative.description) };
+  return { [status]: success, ...other, ...(hasTag(route) && { 304: notModified(components) }) };
 }
 
 /** Whether the response has an ETag that If-None-Match can name. */

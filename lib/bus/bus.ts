@@ -19,6 +19,7 @@ export interface Bus {
 export type Channel =
   | 'sessions.appended'
   | 'sessions.followed'
+  | 'sessions.signals'
   | 'turns.ready'
   | 'turns.interrupted'
   | 'sandboxes.ended'
@@ -26,6 +27,7 @@ export type Channel =
   | 'environments.changed'
   | 'extensions.changed'
   | 'deployments.changed'
+  | 'schedules.changed'
   | 'users.changed'
   | 'credentials.ended'
   /**

@@ -21,4 +21,30 @@ export const settings = {
     },
   ),
   maxBodyBytes: webhookMaxBodyBytes,
+  scheduleMinIntervalSeconds: setting.integer(
+    'SERVICE_SCHEDULE_MIN_INTERVAL_SECONDS',
+    { min: 1, max: 86_400, unit: 'seconds' },
+    {
+      fallback: 60,
+      about:
+        'Shortest allowed distance between two times of a schedule, in seconds. It holds for new and changed timings.',
+    },
+  ),
+  scheduleBatch: setting.integer(
+    'SERVICE_SCHEDULE_BATCH',
+    { min: 1, max: 5_000, unit: 'schedules' },
+    {
+      fallback: 500,
+      about:
+        'Due schedules that one transaction fires. Change it only when the database logs long transactions or is far away.',
+    },
+  ),
+  runHistoryDays: setting.integer(
+    'SERVICE_RUN_HISTORY_DAYS',
+    { min: 1, max: 3_650, unit: 'days' },
+    {
+      fallback: 400,
+      about: 'Runs of schedules are deleted this many days after their creation. Their sessions remain.',
+    },
+  ),
 };

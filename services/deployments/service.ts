@@ -16,11 +16,26 @@ import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1
 import type { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { CACHE_MAX_AGE_MS, createAdmission } from './admission.ts';
 import type { settings } from './config.ts';
-import { createDeploymentHandlers } from './handlers.ts';
-import { createRefusalLog } from './refusals.ts';
+import { createDeploymentAccess } from './handlers/access.ts';
+import { backfillHandlers } from './handlers/backfills.ts';
+import { createDeploymentMessages } from './handlers/deployment-messages.ts';
+import { deploymentHandlers } from './handlers/deployments.ts';
+import { runHandlers } from './handlers/runs.ts';
+import { scheduleHandlers } from './handlers/schedules.ts';
+import { createSessionCheck } from './handlers/session-check.ts';
+import { createCompiledTimings } from './schedules/compiled-timings.ts';
+import { createScheduleChanges } from './schedules/schedule-changes.ts';
+import { createScheduleTimes } from './schedules/schedule-times.ts';
+import { startScheduler } from './schedules/scheduler.ts';
+import { createBackfillStore } from './store/backfills.ts';
 import { createDeploymentStore, STORED_SECRET } from './store/deployments.ts';
 import { createRefusalStore } from './store/refusals.ts';
-import { createTrigger } from './trigger.ts';
+import { createRunStore } from './store/runs.ts';
+import { createSchedulerStores } from './store/scheduler.ts';
+import { createScheduleStore } from './store/schedules.ts';
+import { createRefusalLog } from './webhooks/refusals.ts';
+import { createTrigger } from './webhooks/trigger.ts';
+import { createWebhookCache } from './webhooks/webhook-cache.ts';
 
 /** The default callers of each RPC. */
 export const peers: Peers<DeploymentsServiceDefinition> = {
@@ -33,6 +48,17 @@ export const peers: Peers<DeploymentsServiceDefinition> = {
   deleteDeployment: ['edge'],
   listInvocations: ['edge'],
   trigger: ['edge'],
+  runNow: ['edge'],
+  listRuns: ['edge'],
+  getRun: ['edge'],
+  replayRun: ['edge'],
+  cancelRun: ['edge'],
+  listUpcoming: ['edge'],
+  previewSchedule: ['edge'],
+  createBackfill: ['edge'],
+  listBackfills: ['edge'],
+  getBackfill: ['edge'],
+  deleteBackfill: ['edge'],
 };
 
 /** Clients of the services that deployments calls. */
@@ -45,7 +71,7 @@ interface DeploymentsClients {
 const SECRET_BYTES = 32;
 
 /**
- * Opens the service that starts agents through webhooks. `sealingKeys` encrypt the shared secrets. Trigger URLs begin
+ * Opens the service that starts agents through webhooks and on schedules. `sealingKeys` encrypt the shared secrets. Trigger URLs begin
  * with `publicUrl()`, which has no slash at its end. Throws SealingKeyProblem.
  */
 export async function openDeployments(
@@ -65,7 +91,8 @@ export async function openDeployments(
   const store = { ...createDeploymentStore(db), ...createRefusalStore(db) };
   const keySweep = sweepIdempotencyKeys(db, clock, log);
   const record = createAuditRecorder(auth);
-  const admission = createAdmission({ store, sealer, agents, auth, bus, clock });
+  const admission = createAdmission({ agents, auth, bus, clock });
+  const webhooks = createWebhookCache({ store, sealer, bus, clock });
   const refusals = createRefusalLog({ clock, ids, log, write: store.add });
 
   async function announce(deploymentId: string): Promise<void> {
@@ -86,6 +113,7 @@ export async function openDeployments(
   });
   results.labels('accepted').inc(0);
   const trigger = createTrigger({
+    webhooks,
     admission,
     sessions,
     refusals,
@@ -95,23 +123,36 @@ export async function openDeployments(
     maxBodyBytes,
     count: (result) => results.labels(result).inc(),
   });
+  const schedules = createScheduleStore(db);
+  const runs = createRunStore(db);
+  const timings = createCompiledTimings();
+  const times = createScheduleTimes({ timings, clock });
+  const scheduler = startScheduler(context, config, {
+    ...{ agents, sessions, admission, timings },
+    stores: createSchedulerStores(db),
+  });
+  const handlerContext = {
+    ...{ store, schedules, runs, times, agents, sessions, record, clock, ids, newSecret, announce },
+    backfills: createBackfillStore(db),
+    access: createDeploymentAccess({ store, schedules, agents, record }),
+    messages: createDeploymentMessages({ agents, schedules, runs, times, publicUrl }),
+    changes: createScheduleChanges({ times, clock }),
+    sessionCheck: createSessionCheck({ admission, sessions }),
+    limits: { minIntervalSeconds: config.scheduleMinIntervalSeconds },
+    sealer: createPeerSealer('deployments', context.serviceSecret),
+    wakeTickers: (deploymentId: string) => bus.publish('schedules.changed', deploymentId),
+    fireDue: scheduler.fireDue,
+    interruptRun: scheduler.interruptRun,
+  };
   return {
     name: 'deployments',
     endpoint: guardService(context, {
       contract: DeploymentsServiceDefinition,
       handlers: {
-        ...createDeploymentHandlers({
-          store,
-          agents,
-          sessions,
-          record,
-          clock,
-          ids,
-          newSecret,
-          sealer: createPeerSealer('deployments', context.serviceSecret),
-          publicUrl,
-          announce,
-        }),
+        ...deploymentHandlers(handlerContext),
+        ...scheduleHandlers(handlerContext),
+        ...runHandlers(handlerContext),
+        ...backfillHandlers(handlerContext),
         trigger,
       },
       peers,
@@ -119,7 +160,8 @@ export async function openDeployments(
     check: () => db.check(),
     async stop() {
       admission.close();
-      await Promise.all([keySweep.stop(), refusals.stop()]);
+      webhooks.close();
+      await Promise.all([keySweep.stop(), refusals.stop(), scheduler.stop()]);
       await db.close();
     },
   };

@@ -30,6 +30,7 @@ import { regenerateHandlers } from './handlers/regenerate.ts';
 import { runnerHandlers } from './handlers/runner-rpcs.ts';
 import { sandboxHandlers } from './handlers/sandboxes.ts';
 import { createSessionAccess } from './handlers/session-access.ts';
+import { signalHandlers } from './handlers/signals.ts';
 import { toolCallHandlers } from './handlers/tool-calls.ts';
 import { turnControlHandlers } from './handlers/turn-control.ts';
 import { createUnmadeSessions } from './handlers/unmade-session.ts';
@@ -49,6 +50,8 @@ import { createTurnQuota } from './store/quota.ts';
 import { createSandboxStore } from './store/sandboxes.ts';
 import { SessionStateCache } from './store/session-state-cache.ts';
 import { createEraser } from './store/session-updates.ts';
+import { createSignalledTurns } from './store/signalled-turns.ts';
+import { createSignalStore } from './store/signals.ts';
 import { createTails } from './store/tails.ts';
 import { createTurnQueue } from './store/turn-queue.ts';
 import { createWorkMeasure } from './store/work.ts';
@@ -60,18 +63,21 @@ export const peers: Peers<SessionsServiceDefinition> = {
   createConversation: ['edge'],
   createSession: ['deployments'],
   listSessions: ['edge'],
-  getSession: ['edge'],
+  getSession: ['edge', 'deployments'],
   updateSession: ['edge'],
   archiveSession: ['edge'],
   deleteSession: ['edge'],
-  sendMessage: ['edge'],
+  sendMessage: ['edge', 'deployments'],
   listMessages: ['edge', 'runner'],
   listTurns: ['edge'],
   getTurn: ['edge'],
   listEvents: ['edge'],
   follow: ['edge'],
   listDeploymentSessions: ['deployments'],
-  interruptSession: ['edge'],
+  lookUpTurns: ['deployments'],
+  claimSignals: ['deployments'],
+  ackSignals: ['deployments'],
+  interruptSession: ['edge', 'deployments'],
   releaseQueue: ['edge'],
   cancelTurn: ['edge'],
   regenerateAnswer: ['edge'],
@@ -121,6 +127,7 @@ export async function openSessions(
   const hints = {
     appended: (sessionId: string) => bus.publish('sessions.appended', sessionId),
     ready: () => bus.publish('turns.ready', ''),
+    signalled: () => bus.publish('sessions.signals', ''),
     stopped: (turnId: string) => bus.publish('turns.interrupted', turnId),
   };
   const quota = createTurnQuota(config.quotaTurnsPerDay);
@@ -150,6 +157,7 @@ export async function openSessions(
   const approvals = createApprovals(db);
   const clientCalls = createClientCalls(db);
   const sandboxes = createSandboxStore(db);
+  const signals = createSignalStore(db);
   const warnProbe = (error: unknown) =>
     log.warn({ err: error }, 'reading the last events of followed sessions failed; trying again');
   const followers = createFollowers({
@@ -169,6 +177,7 @@ export async function openSessions(
     turnQueue,
     leases,
     sandboxes,
+    signals,
     files: clients.files,
     counters,
     clock,
@@ -214,6 +223,8 @@ export async function openSessions(
     unmadeSessions: createUnmadeSessions({ files: clients.files, lists }),
     access: createSessionAccess({ lists, agents: clients.agents, record }),
     record,
+    signals,
+    signalledTurns: createSignalledTurns(db),
     events,
     followers,
     turnWaits,
@@ -247,6 +258,7 @@ export async function openSessions(
         ...extensionHandlers(handlers),
         ...workspaceHandlers(handlers),
         ...sandboxHandlers(handlers),
+        ...signalHandlers(handlers),
       },
       peers,
     }),

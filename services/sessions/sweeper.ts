@@ -15,6 +15,7 @@ import type { ClientCalls } from './store/client-calls.ts';
 import type { LeaseStore, TurnLease } from './store/leases.ts';
 import type { SandboxStore } from './store/sandboxes.ts';
 import type { Eraser } from './store/session-updates.ts';
+import type { SignalStore } from './store/signals.ts';
 import type { TurnQueue } from './store/turn-queue.ts';
 
 const SWEEP_MS = 250;
@@ -27,6 +28,9 @@ const BATCH = 200;
 const UNSEEN_MS = 60_000;
 /** How long ended sandboxes stay in the list of administrators. */
 const SANDBOX_HISTORY_MS = 7 * 24 * 3_600_000;
+/** How long a signal waits for the service that it is for. */
+const SIGNAL_LIFE_MS = 7 * 24 * 3_600_000;
+const SIGNAL_BATCH = 10_000;
 
 interface SweeperContext {
   eraser: Eraser;
@@ -38,6 +42,7 @@ interface SweeperContext {
   clock: Clock;
   log: Log;
   sandboxes: SandboxStore;
+  signals: Pick<SignalStore, 'deleteOld'>;
   files: Client<FilesServiceDefinition>;
   counters: Pick<SessionCounters, 'leaseLost'>;
   limits: RunLimits;
@@ -46,7 +51,7 @@ interface SweeperContext {
 
 /**
  * Queues turns with expired leases, wakes sleeping turns, closes expired approvals and client calls, marks sandboxes of silent runners as
- * lost and erases deleted sessions. Every replica runs this; row locks keep the replicas from doing the same work. The
+ * lost, and erases deleted sessions and old signals. Every replica runs this; row locks keep the replicas from doing the same work. The
  * three tasks are independent, so that a slow service `files` does not delay turns.
  */
 export function startSweeper(context: SweeperContext) {
@@ -58,6 +63,7 @@ export function startSweeper(context: SweeperContext) {
     turnQueue,
     leases,
     sandboxes,
+    signals,
     files,
     counters,
     clock,
@@ -77,7 +83,9 @@ export function startSweeper(context: SweeperContext) {
       runInOrder([() => turnQueue.wake(BATCH), reclaimExpiredLeases, expireApprovals, expireClientCalls]),
     ),
     task(REPAIR_MS, () => runInOrder([unstick, markUnseenLost])),
-    task(ERASE_MS, (signal) => runInOrder([deleteEndedSandboxes, () => erase(signal)])),
+    task(ERASE_MS, (signal) =>
+      runInOrder([deleteEndedSandboxes, () => deleteOldSignals(signal), () => erase(signal)]),
+    ),
   ];
 
   function before(ms: number): Date {
@@ -115,6 +123,15 @@ export function startSweeper(context: SweeperContext) {
 
   async function deleteEndedSandboxes(): Promise<void> {
     await sandboxes.deleteEnded(before(SANDBOX_HISTORY_MS));
+  }
+
+  /** A service that stays away must not let the table grow. When it returns it looks up the turns that it waits for. */
+  async function deleteOldSignals(signal: AbortSignal): Promise<void> {
+    let total = 0;
+    for (let deleted = SIGNAL_BATCH; deleted === SIGNAL_BATCH && !signal.aborted; total += deleted)
+      deleted = await signals.deleteOld(before(SIGNAL_LIFE_MS), SIGNAL_BATCH);
+    if (total > 0)
+      log.warn({ signals: total }, 'signals that no service acknowledged within 7 days were deleted');
   }
 
   async function reclaimExpiredLeases(): Promise<void> {

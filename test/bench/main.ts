@@ -18,6 +18,7 @@ import { measureMcp } from './measurements/mcp.ts';
 import { measureInstances } from './measurements/processes/instances.ts';
 import { measureReading } from './measurements/processes/reading.ts';
 import { measureScrape } from './measurements/processes/scrape.ts';
+import { measureSchedules } from './measurements/schedules/schedules.ts';
 import { measureCatchUp } from './measurements/sessions/catch-up.ts';
 import { measureChatHistory } from './measurements/sessions/chat-history.ts';
 import { measureClaims } from './measurements/sessions/claims.ts';
@@ -110,6 +111,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     modelKeys: [],
     mcp: [],
     skills: [],
+    schedules: [],
     egress: [],
     console: [],
   };
@@ -128,6 +130,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('history')) results.history.push(await measureChatHistory(bench));
     if (parts.has('wal')) results.wal.push(await measureTurnWal(bench));
     if (parts.has('claims')) results.claims.push(await measureClaims(bench));
+    if (parts.has('schedules')) results.schedules.push(await measureSchedules(bench));
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureUploadMemory(bench));
     if (parts.has('skills')) results.skills.push(await measureSkills(bench));

@@ -1,16 +1,18 @@
 /**
  * Seeded fault tests: kills the whole program while webhooks arrive and followers reconnect, kills runners before, during and
  * after tool calls, removes and restores the parts that the service depends on under a mixed load, and kills, suspends and
- * isolates the processes of a system with a process per target under the same load.
+ * isolates the processes of a system with a process per target under the same load. Compares the times of generated schedules
+ * with the minutes of the clock in a number of time zones; there are 60.
  *
- *   npm run chaos -- --rounds 200 --crashes 2000 --fault-seconds 600 --process-seconds 600 --seed 7
- *   npm run chaos -- --rounds 0 --crashes 0 --fault-seconds 0 --process-seconds 180
+ *   npm run chaos -- --rounds 200 --crashes 2000 --fault-seconds 600 --process-seconds 600 --zones 60 --seed 7
+ *   npm run chaos -- --rounds 0 --crashes 0 --fault-seconds 0 --process-seconds 180 --zones 0
  */
 import { parseArgs } from 'node:util';
 import { startTestPostgres } from '../support/postgres-server.ts';
 import { crashRounds } from './crash.ts';
 import { faultRounds } from './faults/rounds.ts';
 import { processRounds } from './processes/rounds.ts';
+import { scheduleRounds } from './schedules.ts';
 import { toolCrashes } from './tools/crashes.ts';
 
 const { values } = parseArgs({
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     crashes: { type: 'string', default: '200' },
     'fault-seconds': { type: 'string', default: '60' },
     'process-seconds': { type: 'string', default: '60' },
+    zones: { type: 'string', default: '4' },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -54,4 +57,11 @@ if (processSeconds > 0) {
   const { lost, lostUploads, repeated, broken, diverged, violations } = figures;
   const problems = [lostUploads, repeated, broken, diverged, violations];
   if (lost > 0 || problems.some(({ length }) => length > 0)) process.exitCode = 1;
+}
+
+const zones = Number(values.zones);
+if (zones > 0) {
+  const figures = scheduleRounds(zones, seed);
+  console.log(figures);
+  if (figures.differences.length > 0) process.exitCode = 1;
 }

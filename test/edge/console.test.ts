@@ -103,7 +103,7 @@ describe.each(['local', 'oidc'] as const)('the console in mode %s', (authMode) =
     it.each([
       '/sessions',
       '/sessions/ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ?tab=files',
-      '/triggers?q=a%20b',
+      '/deployments?q=a%20b',
       '/nowhere/at/all',
       '/apis',
       '/documents',

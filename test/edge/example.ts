@@ -6,6 +6,7 @@ interface Schema {
   const?: unknown;
   enum?: unknown[];
   anyOf?: Schema[];
+  oneOf?: Schema[];
   allOf?: Schema[];
   properties?: Record<string, Schema>;
   items?: Schema;
@@ -14,7 +15,7 @@ interface Schema {
 
 /** Returns a value that matches a schema: its own example, or one that is composed of the examples of its members. */
 export function exampleOf(schema: Schema): unknown {
-  const { examples, anyOf, allOf, properties, items } = schema;
+  const { examples, oneOf, anyOf = oneOf, allOf, properties, items } = schema;
   if (examples) return examples[0];
   const fixed = schema.const ?? schema.default ?? schema.enum?.[0];
   if (fixed !== undefined) return fixed;

@@ -41,6 +41,10 @@ const ARCHIVES = ['createSkill', 'createSkillVersion'];
 /** Parameters that are no ids: the chat id of AI SDK, the digest of a part and the number of a version. */
 const FREE = ['chat_id', 'sha256', 'version'];
 const TRIGGER = 'triggerDeployment';
+const OF_SCHEDULES = [
+  ...['updateDeployment', 'listUpcomingTimes', 'runSchedule', 'listRuns', 'getRun', 'replayRun', 'cancelRun'],
+  ...['createBackfill', 'listBackfills', 'getBackfill', 'deleteBackfill'],
+];
 const ASK = { tool: 'calculator', input: { expression: '6 * 7' } };
 const LOCATE = {
   type: 'client',
@@ -79,8 +83,13 @@ describe('every operation of /openapi.json', () => {
 
   const fill = (path: string, ids: Record<string, string>) =>
     system.url + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] ?? ''));
+  /** The schedule instead of the webhook, where only a schedule succeeds. */
+  const idsFor = ({ operationId }: Operation, ids: Record<string, string>) =>
+    OF_SCHEDULES.includes(operationId) && ids.deployment_id === existing.deployment_id
+      ? { ...ids, deployment_id: existing.schedule_id ?? '' }
+      : ids;
   const urlOf = (operation: Operation, ids: Record<string, string>) =>
-    fill(operation.path, ids) + queryOf(operation);
+    fill(operation.path, idsFor(operation, ids)) + queryOf(operation);
   const send = async (
     operation: Operation,
     url: string,
@@ -215,7 +224,7 @@ describe('every operation of /openapi.json', () => {
         const response = await send(operation, urlOf(operation, ids), bodyOf(operation));
         checkResponse(operation, missing.join(), response);
         const expected = missing.map((name) => `${name.replace('_id', '').toUpperCase()}_NOT_FOUND`);
-        const parent = names.includes('deployment_id') ? ['DEPLOYMENT_NOT_FOUND'] : [];
+        const parent = names.includes('deployment_id') ? ['DEPLOYMENT_NOT_FOUND', 'NOT_A_SCHEDULE'] : [];
         expect([...expected, ...parent], `${operation.operationId} ${missing}`).toContain(
           JSON.parse(response.text).code,
         );
@@ -228,7 +237,7 @@ describe('every operation of /openapi.json', () => {
     for (const operation of operations) {
       const takes = (place: string) =>
         operation.parameters.filter((one) => one.in === place).map((one) => one.name);
-      const url = fill(operation.path, existing);
+      const url = fill(operation.path, idsFor(operation, existing));
       const queries = [
         ...takes('query').flatMap((name) => [...values, `1&${name}=2`].map((value) => `${name}=${value}`)),
         ...['unknown', '__proto__', 'limit[]'].map((name) => `${name}=1`),
@@ -296,7 +305,7 @@ describe('every operation of /openapi.json', () => {
           .filter((_, at) => at % 3 === turn % 3)
           .map((value) => JSON.stringify({ ...example, [name]: value })),
       );
-      const url = fill(operation.path, existing);
+      const url = fill(operation.path, idsFor(operation, existing));
       await all([...texts, ...bent, ...random], async (body) => {
         const headers = { 'Content-Type': 'application/json' };
         checkResponse(operation, body.slice(0, 100), await send(operation, url, { body, headers }));
@@ -331,9 +340,8 @@ describe('every operation of /openapi.json', () => {
     const tested: string[] = [];
     for (const operation of sorted) {
       const { operationId, responses } = operation;
-      // These have separate tests: not JSON, signed, or 409 by design.
-      if ([...NON_JSON, ...ARCHIVES, TRIGGER, 'updateDeployment', 'readMetrics'].includes(operationId))
-        continue;
+      // These have separate tests: not JSON or signed.
+      if ([...NON_JSON, ...ARCHIVES, TRIGGER, 'readMetrics'].includes(operationId)) continue;
       const { [`${operationId}:session_id`]: session_id, [`${operationId}:turn_id`]: turn_id } = existing;
       const ids = session_id && turn_id ? { ...existing, session_id, turn_id } : existing;
       const response = await send(operation, urlOf(operation, ids), bodyWith(operation, ids));
@@ -444,6 +452,19 @@ async function createObjects(api: Api, steps: object[]): Promise<Record<string, 
     const [first] = body.data as { turn_id: string; finished_at: string | null }[];
     return first?.finished_at ? first : undefined;
   });
+  const deployments = `/admin/agents/${agent}/deployments`;
+  const schedule = await api.post(deployments, {
+    type: 'schedule',
+    name: 'Report',
+    prompt: 'Report on {{date}}.',
+    cron: '0 9 * * *',
+  });
+  const scheduled = `${deployments}/${schedule.body.data.deployment_id}`;
+  const run = await api.post(`${scheduled}/run`);
+  const backfill = await api.post(`${scheduled}/backfills`, {
+    from: '2026-01-01T00:00:00Z',
+    until: '2026-01-02T00:00:00Z',
+  });
   const invocations = `/admin/agents/${agent}/deployments/${webhook.id}/invocations`;
   await until('the refusal is logged', async () => (await api.get(invocations)).body.data.length === 2);
   const helper = await api.post('/assistants', { name: 'Helper', model: 'rehearsal/shell' });
@@ -535,6 +556,9 @@ async function createObjects(api: Api, steps: object[]): Promise<Record<string, 
     chat_id: 'a chat',
     sha256: '0'.repeat(64),
     deployment_id: webhook.id,
+    schedule_id: String(schedule.body.data.deployment_id),
+    run_id: String(run.body.data.run_id),
+    backfill_id: String(backfill.body.data.backfill_id),
   };
 }
 

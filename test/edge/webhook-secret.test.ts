@@ -30,6 +30,11 @@ const deployment = {
   createdBy: `usr_${'0'.repeat(26)}`,
   createdAt: new Date(0),
   updatedAt: new Date(0),
+  name: '',
+  revision: 0,
+  metadata: {},
+  schedule: undefined,
+  scheduleStatus: undefined,
 };
 const NONE = { deployment, sharedSecret: undefined, sealedSharedSecret: undefined, replayed: false };
 

@@ -138,6 +138,13 @@ const VIOLATIONS: Record<string, [file: string, imports: string, keyword?: 'impo
   'model-providers-are-loaded-on-demand': [['services/runner/models/eager.ts', '@ai-sdk/openai', 'import']],
   'trace-export-is-loaded-on-demand': [['services/alpha/eager.ts', '../../lib/telemetry/otlp.ts', 'import']],
   'only-the-simulated-shell-imports-just-bash': [['services/runner/tools/shell.ts', 'just-bash']],
+  'only-the-calendar-imports-croner': [
+    ['services/deployments/domain/schedules/times.ts', 'croner'],
+    ['services/deployments/ticker.ts', 'croner'],
+  ],
+  'only-the-zone-imports-temporal': [
+    ['services/deployments/domain/schedules/offsets.ts', 'temporal-polyfill'],
+  ],
   'only-vaults-oauth-imports-oauth4webapi': [
     ['services/auth/oauth.ts', 'oauth4webapi'],
     ['services/vaults/tokens.ts', 'oauth4webapi'],
@@ -169,6 +176,8 @@ const ALLOWED: Record<string, string[]> = {
   'lib/outbound/client.ts': ['undici'],
   'lib/mcp/client.ts': ['@modelcontextprotocol/client'],
   'services/vaults/oauth/discovery.ts': ['oauth4webapi'],
+  'services/deployments/domain/schedules/calendar.ts': ['croner'],
+  'services/deployments/domain/schedules/zone.ts': ['temporal-polyfill'],
   'services/alpha/config.ts': ['../../lib/env.ts'],
   'services/alpha/domain.ts': ['../../lib/errors.ts', '../../lib/ids.ts', '../../lib/events.ts'],
   'services/alpha/store.ts': [
@@ -246,6 +255,8 @@ const PACKAGES = [
   '@peculiar/x509',
   'reflect-metadata',
   'oauth4webapi',
+  'croner',
+  'temporal-polyfill',
   'openid-client',
   'jose',
   'ai',

@@ -15,6 +15,10 @@ const FORBIDDEN = [
   `const response = globalThis.fetch(url, { method: 'POST' });`,
   `const socket = new WebSocket(url);`,
   `const source = new EventSource(url);`,
+  `import WebSocket from 'ws';`,
+  `import { WebSocket as Socket } from 'ws';`,
+  `import { fetch, Agent } from 'undici';`,
+  `const { WebSocket } = await import('ws');`,
 ];
 
 const ALLOWED = [
@@ -22,6 +26,7 @@ const ALLOWED = [
   `import { createServer, type Socket } from 'node:net';`,
   `import { type IncomingMessage, STATUS_CODES } from 'node:http';`,
   `import { request } from './request.ts';`,
+  `import type { Dispatcher } from 'undici';`,
   `const send: typeof fetch = client.fetchWith();`,
   `const response = await this.fetch(url);`,
 ];

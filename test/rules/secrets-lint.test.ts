@@ -11,8 +11,9 @@ const ALLOWED: Record<string, string> = {
   'services/vaults/domain/credential-headers.ts': 'makes the headers of requests to an MCP server',
   'services/runner/tools/mcp/remote-server.ts': 'makes the headers of requests to an MCP server',
   'services/vaults/request-digest.ts': 'digests the secrets of a repeated request',
-  'services/deployments/handlers.ts': 'sends the secret of a webhook to an edge of the previous release',
-  'edge/routes/deployments.ts': 'shows the secret of a webhook to its owner, once',
+  'services/deployments/handlers/deployments.ts':
+    'sends the secret of a webhook to an edge of the previous release',
+  'edge/routes/deployments/deployments.ts': 'shows the secret of a webhook to its owner, once',
 };
 
 const REVEAL = 'export const text = secret.reveal();';

@@ -8,8 +8,8 @@ import { Button } from '../../ui/button.tsx';
 const CONSEQUENCES = {
   disable:
     'All requests of this user are rejected immediately, with a login or a token. Open event streams end within ' +
-    'seconds, and their triggers reject requests. No data is deleted. Enabling the user restores access.',
-  enable: 'The user can log in again. Unexpired logins and tokens and the triggers of the user work again.',
+    'seconds, and their webhooks reject requests and their schedules start no runs. No data is deleted. Enabling the user restores access.',
+  enable: 'The user can log in again. Unexpired logins and tokens and the webhooks of the user work again.',
 };
 
 /** Button that enables or disables a user. Administrators cannot disable themselves. */

@@ -98,7 +98,7 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
             </FormSection>
             <FormSection
               title="Managers"
-              lead="Managers and the creator can change and share the agent, create triggers, and read and stop its sessions."
+              lead="Managers and the creator can change and share the agent, create deployments, and read and stop its sessions."
             >
               <PeopleField
                 label="Managers"

@@ -16,7 +16,7 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AccessTab } from './access.tsx';
 import { DeleteAgent } from './delete.tsx';
-import { AgentSessionsTab, AgentTriggersTab } from './related-tabs.tsx';
+import { AgentDeploymentsTab, AgentSessionsTab } from './related-tabs.tsx';
 import type { AgentTab } from './search.ts';
 import { SettingsTab } from './settings.tsx';
 import { AgentVersionsTab } from './versions.tsx';
@@ -30,7 +30,7 @@ const TABS: readonly { value: AgentTab; text: string; managers?: true }[] = [
   { value: 'extensions', text: 'Extensions' },
   { value: 'vaults', text: 'Vaults', managers: true },
   { value: 'sessions', text: 'Sessions' },
-  { value: 'triggers', text: 'Triggers', managers: true },
+  { value: 'deployments', text: 'Deployments', managers: true },
 ];
 
 export function AgentPage() {
@@ -87,7 +87,7 @@ function AgentContent({ agent }: { agent: Agent }) {
           {tab === 'extensions' && <ExtensionsTab target={{ agentId }} isReadOnly={!isManager} />}
           {tab === 'vaults' && <VaultsTab target={{ agentId }} path={`/admin/agents/${agentId}/vaults`} />}
           {tab === 'sessions' && <AgentSessionsTab agent={agent} />}
-          {tab === 'triggers' && <AgentTriggersTab agent={agent} />}
+          {tab === 'deployments' && <AgentDeploymentsTab agent={agent} />}
         </div>
       </Tabs>
       <LeaveGuard isDirty={editing.isDirty} />

@@ -32,7 +32,7 @@ export function AgentsPage() {
   return (
     <Catalogue
       title="Agents"
-      lead="A model with instructions and permissions. Conversations and triggers use an agent."
+      lead="A model with instructions and permissions. Conversations and deployments use an agent."
       noun="agents"
       q={q}
       onSearch={(words) => void navigate({ search: { q: words }, replace: true })}

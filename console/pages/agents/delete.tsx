@@ -12,11 +12,12 @@ export function DeleteAgent({ agent: { agent_id: id, name } }: { agent: Agent })
       name={name}
       path={`/agents/${id}`}
       run={() => agents.remove(id)}
-      onDone={() => void queries.invalidateQueries({ queryKey: ['triggers'] })}
+      onDone={() => void queries.invalidateQueries({ queryKey: ['deployments'] })}
     >
       <p>
-        No new conversations can start, and its triggers reject every request. Existing sessions stay
-        readable. This cannot be undone. To pause the agent, disable it instead.
+        No new conversations can start, and its webhooks reject every request, and its schedules pause after
+        five runs that could not start. Existing sessions stay readable. This cannot be undone. To pause the
+        agent, disable it instead.
       </p>
     </DeleteResource>
   );

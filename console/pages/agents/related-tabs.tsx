@@ -1,7 +1,7 @@
 import { MessagesSquare, Plus, Webhook } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { deployments } from '../../api/deployments.ts';
 import { sessions } from '../../api/sessions.ts';
-import { triggers } from '../../api/triggers.ts';
 import type { Agent, Deployment } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
@@ -41,7 +41,7 @@ export function AgentSessionsTab({ agent: { agent_id: agentId } }: { agent: Agen
               body: { message: 'Hello' },
             })}
           >
-            No sessions yet. Each conversation and each trigger call creates a session.
+            No sessions yet. Each conversation and each run of a deployment creates a session.
           </EmptyState>
         }
       >
@@ -51,21 +51,21 @@ export function AgentSessionsTab({ agent: { agent_id: agentId } }: { agent: Agen
   );
 }
 
-/** The triggers of an agent and a link to create one. */
-export function AgentTriggersTab({ agent: { agent_id: agentId, name } }: { agent: Agent }) {
+/** The deployments of an agent and a link to create one. */
+export function AgentDeploymentsTab({ agent: { agent_id: agentId, name } }: { agent: Agent }) {
   const curlOf = useCurl();
-  const list = useList(triggers.ofAgent(agentId));
+  const list = useList(deployments.ofAgent(agentId));
   const path = `/admin/agents/${agentId}/deployments`;
   return (
     <>
       <TabActions>
-        <CopyCurl path={path} about="triggers" />
-        <ButtonLink to="/triggers" search={{ q: name }}>
-          Search triggers
+        <CopyCurl path={path} about="deployments" />
+        <ButtonLink to="/deployments" search={{ q: name }}>
+          Search deployments
         </ButtonLink>
-        <ButtonLink to="/triggers/new" search={{ agent: agentId }} look="primary">
+        <ButtonLink to="/deployments/new" search={{ agent: agentId }} look="primary">
           <Plus aria-hidden />
-          New trigger
+          New deployment
         </ButtonLink>
       </TabActions>
       <List
@@ -73,31 +73,32 @@ export function AgentTriggersTab({ agent: { agent_id: agentId, name } }: { agent
         curl={curlOf({ path })}
         empty={
           <EmptyState icon={<Webhook />} curl={curlOf({ method: 'POST', path, body: { type: 'webhook' } })}>
-            No triggers yet. A trigger lets another system start sessions with this agent.
+            No deployments yet. A webhook lets another system start sessions with this agent, and a schedule
+            starts them at fixed times.
           </EmptyState>
         }
       >
-        {(items) => <TriggerRows triggers={items} />}
+        {(items) => <DeploymentRows deployments={items} />}
       </List>
     </>
   );
 }
 
-function TriggerRows({ triggers: shown }: { triggers: readonly Deployment[] }) {
+function DeploymentRows({ deployments: shown }: { deployments: readonly Deployment[] }) {
   return (
     <Card>
       <ul className="divide-y divide-line">
-        {shown.map(({ agent_id: agentId, deployment_id: deploymentId, status, created_at: at }) => (
+        {shown.map(({ agent_id: agentId, deployment_id: deploymentId, status, created_at: at, ...rest }) => (
           <li
             key={deploymentId}
             className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 hover:bg-sunken"
           >
             <TextLink
-              to="/triggers/$agentId/$deploymentId"
+              to="/deployments/$agentId/$deploymentId"
               params={{ agentId, deploymentId }}
               className="min-w-0 flex-1 basis-48 truncate font-mono text-[13px] after:absolute after:inset-0"
             >
-              {deploymentId}
+              {rest.type === 'schedule' ? rest.name : deploymentId}
             </TextLink>
             {status === 'enabled' ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
             <span className="relative text-[13px] text-muted">

@@ -7,7 +7,7 @@ export const AGENT_TABS = [
   'extensions',
   'vaults',
   'sessions',
-  'triggers',
+  'deployments',
 ] as const;
 export type AgentTab = (typeof AGENT_TABS)[number];
 

@@ -60,7 +60,7 @@ export function Checklist({ sessions, agent }: ChecklistProps) {
           <ButtonLink small to="/sessions/$sessionId" params={{ sessionId: finished.session_id }}>
             Open the finished session
           </ButtonLink>
-          <ButtonLink small to="/triggers/new" search={{ agent: agent?.agent_id }}>
+          <ButtonLink small to="/deployments/new" search={{ agent: agent?.agent_id }}>
             Start it from another system
           </ButtonLink>
         </div>

@@ -34,7 +34,7 @@ export function HomePage() {
   const actions = (
     <>
       <CopyCurl path="/sessions" />
-      <ButtonLink to="/triggers/new">New trigger</ButtonLink>
+      <ButtonLink to="/deployments/new">New deployment</ButtonLink>
       <ButtonLink to="/agents/new" look="primary">
         New agent
       </ButtonLink>

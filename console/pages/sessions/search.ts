@@ -17,7 +17,7 @@ export interface SessionsSearch {
   q?: string | undefined;
   agent?: string | undefined;
   assistant?: string | undefined;
-  trigger?: string | undefined;
+  deployment?: string | undefined;
   state?: SessionState | undefined;
   archived?: true | undefined;
   /** Shows the sessions of all users, for administrators. */
@@ -28,7 +28,7 @@ export const readSessionsSearch = (search: RawSearch): SessionsSearch => ({
   q: textParam(search, 'q'),
   agent: textParam(search, 'agent'),
   assistant: textParam(search, 'assistant'),
-  trigger: textParam(search, 'trigger'),
+  deployment: textParam(search, 'deployment'),
   state: choiceParam(search, 'state', SESSION_STATES),
   archived: flagParam(search, 'archived'),
   all: flagParam(search, 'all'),
@@ -39,7 +39,7 @@ export const filtersOf = (search: SessionsSearch): SessionFilters => ({
   q: search.q,
   agent_id: search.agent,
   assistant_id: search.assistant,
-  deployment_id: search.trigger,
+  deployment_id: search.deployment,
   state: search.state && [search.state],
   archived: search.archived ?? false,
 });

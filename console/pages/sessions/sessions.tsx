@@ -54,7 +54,7 @@ export function SessionsPage() {
     <Page
       title="Sessions"
       wide
-      lead="Conversations and trigger calls with their current state."
+      lead="Conversations and runs of deployments with their current state."
       actions={<CopyCurl path={path} />}
     >
       <search className="mb-4 flex flex-wrap gap-2">
@@ -95,7 +95,7 @@ export function SessionsPage() {
   );
 }
 
-/** Filters set by links from an assistant or a trigger, with a button to remove each. */
+/** Filters set by links from an assistant or a deployment, with a button to remove each. */
 function ActiveFilters({
   search,
   onChange,
@@ -105,7 +105,7 @@ function ActiveFilters({
 }) {
   const chosen = [
     { text: 'Assistant', id: search.assistant, none: { assistant: undefined } },
-    { text: 'Trigger', id: search.trigger, none: { trigger: undefined } },
+    { text: 'Deployment', id: search.deployment, none: { deployment: undefined } },
   ];
   return chosen
     .filter(({ id }) => id !== undefined)
@@ -154,7 +154,7 @@ function NoSessions({ isFiltered }: { isFiltered: boolean }) {
         body: { message: 'Hello' },
       })}
     >
-      No sessions yet. A session starts with a conversation or a trigger call.
+      No sessions yet. A session starts with a conversation or a deployment.
     </EmptyState>
   );
 }

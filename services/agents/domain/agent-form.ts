@@ -1,4 +1,4 @@
-import { FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
+import { FieldProblems } from '../../../lib/field-problems.ts';
 import { VISIBILITIES } from './access.ts';
 import { type AgentRuntime, checkRuntime, normalizeRuntime } from './agent-runtime.ts';
 import { checkModelOptionNames } from './model-options.ts';
@@ -14,8 +14,6 @@ export interface AgentForm extends AgentRuntime {
   visibility: string;
 }
 
-const MAX_METADATA = 50;
-const MAX_KEY = 64;
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
 /** Returns the form as it is stored: the name trimmed, the runtime fields normalized. */
@@ -37,7 +35,7 @@ export function checkAgentForm(form: Partial<AgentForm>, context: RuntimeContext
   checkRuntime(form, problems, context);
   if (model !== undefined && modelOptionsJson !== undefined)
     checkModelOptionNames(model, modelOptionsJson, problems);
-  if (metadata !== undefined) checkMetadata(metadata, problems);
+  if (metadata !== undefined) problems.metadata(metadata);
   if (visibility !== undefined) problems.oneOf('/visibility', visibility, VISIBILITIES);
   problems.throwIfAny();
 }
@@ -55,20 +53,4 @@ export function checkSearch(q: string): void {
   const problems = new FieldProblems();
   problems.characters('/q', q, 0, 200);
   problems.throwIfAny();
-}
-
-function checkMetadata(metadata: Readonly<Record<string, string>>, problems: FieldProblems): void {
-  const entries = Object.entries(metadata);
-  if (entries.length > MAX_METADATA) {
-    problems.add('/metadata', `must have at most ${MAX_METADATA} members`);
-    return;
-  }
-  for (const [key, value] of entries) {
-    if (!problems.storable('/metadata', key)) continue;
-    if (key === '' || [...key].length > MAX_KEY) {
-      problems.add('/metadata', `must have names of 1–${MAX_KEY} characters`);
-      continue;
-    }
-    problems.characters(`/metadata${pointerSegment(key)}`, value, 0, 500);
-  }
 }

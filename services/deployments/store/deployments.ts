@@ -11,7 +11,7 @@ import {
 import { type IdempotencyKey, runOnce } from '../../../lib/db/idempotency.ts';
 import { likePattern } from '../../../lib/db/like.ts';
 import { storedSecret } from '../../../lib/db/sealing-check.ts';
-import type { Deployment, DeploymentAddress, Status } from '../domain.ts';
+import type { Deployment, DeploymentAddress, Status } from '../domain/deployments.ts';
 
 export type { ReadOptions };
 
@@ -27,7 +27,10 @@ interface SealedWebhook {
 
 interface DeploymentCreation {
   deployment: Deployment;
-  sealedSecret: string;
+  /** Null for schedules. */
+  sealedSecret: string | null;
+  /** Writes further rows of the deployment in the same transaction. */
+  insertDetails?: ((tx: DatabaseSession) => Promise<void>) | undefined;
   idempotencyKey: string;
   /** The encoded request without its key. */
   request: IdempotencyKey['request'];
@@ -57,11 +60,11 @@ interface DeploymentPage {
   cursor: string;
 }
 
-type Row = Omit<Deployment, 'promptPrefix'> & { promptPrefix: string | null };
+type Row = Omit<Deployment, 'promptPrefix' | 'metadata'> & { promptPrefix: string | null; metadata: string };
 
 const COLUMNS = `
   deployment_id as "deploymentId", created_by as "createdBy", agent_id as "agentId", type, status,
-  prompt_prefix as "promptPrefix", created_at as "createdAt", updated_at as "updatedAt"`;
+  prompt_prefix as "promptPrefix", name, metadata, revision, created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** An empty agent id matches every agent. */
 const ADDRESSED = `($1 = '' or agent_id = $1) and deployment_id = $2`;
@@ -69,8 +72,8 @@ const ADDRESSED = `($1 = '' or agent_id = $1) and deployment_id = $2`;
 const INSERT = statement(
   'deployments.insert',
   `insert into deployments (deployment_id, created_by, agent_id, type, status, prompt_prefix, sealed_secret,
-                            created_at, updated_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+                            name, metadata, revision, created_at, updated_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`,
 );
 
 const BY_ADDRESS = statement(
@@ -85,13 +88,30 @@ const SET_STATUS = statement(
    where ${ADDRESSED} returning ${COLUMNS}`,
 );
 
+/** At most $2: the exact number of more deployments is not needed. */
+const COUNT = statement(
+  'deployments.count_of_agent',
+  `select count(*)::integer as count from (select from deployments where agent_id = $1 limit $2) found`,
+);
+
+const LOCK = statement(
+  'deployments.lock',
+  `select ${COLUMNS} from deployments where deployment_id = $1 for update`,
+);
+
+const REPLACE = statement(
+  'deployments.replace',
+  `update deployments set name = $2, metadata = $3, status = $4, revision = $5, updated_at = greatest(updated_at, $6)
+   where deployment_id = $1`,
+);
+
 const DELETE = statement('deployments.delete', `delete from deployments where ${ADDRESSED}`);
 
 const SEALED = statement(
   'deployments.sealed_webhooks',
   `select deployment_id as "deploymentId", created_by as "createdBy", agent_id as "agentId", status,
      prompt_prefix as "promptPrefix", sealed_secret as "sealedSecret"
-   from deployments where deployment_id = any($1)`,
+   from deployments where deployment_id = any($1) and type = 'webhook'`,
 );
 
 /** One stored secret: one whose key is none of $1, if there is any. */
@@ -122,7 +142,8 @@ function listStatement({ filter, namedAgents, limit }: DeploymentPage, before: s
     add(
       'q',
       likePattern(filter.q),
-      (parameter) => `(${named} or type ilike ${parameter} or deployment_id ilike ${parameter})`,
+      (parameter) =>
+        `(${named} or name ilike ${parameter} or type ilike ${parameter} or deployment_id ilike ${parameter})`,
     );
   }
   if (before !== undefined) add('before', before, (parameter) => `deployment_id < ${parameter}`);
@@ -145,8 +166,23 @@ function listStatement({ filter, namedAgents, limit }: DeploymentPage, before: s
   return { query, values };
 }
 
-function deploymentOf({ promptPrefix, ...row }: Row): Deployment {
-  return { ...row, promptPrefix: promptPrefix ?? undefined };
+function deploymentOf({ promptPrefix, metadata, ...row }: Row): Deployment {
+  return { ...row, promptPrefix: promptPrefix ?? undefined, metadata: JSON.parse(metadata) };
+}
+
+/** Locks a deployment before its schedule and its runs, which is the order in all transactions. */
+export async function lockDeployment(
+  tx: DatabaseSession,
+  deploymentId: string,
+): Promise<Deployment | undefined> {
+  const [row] = await tx.rows<Row>(LOCK, [deploymentId]);
+  return row && deploymentOf(row);
+}
+
+/** Writes the members that can change. */
+export async function replaceDeployment(tx: DatabaseSession, deployment: Deployment): Promise<void> {
+  const { deploymentId, name, metadata, status, revision, updatedAt } = deployment;
+  await tx.change(REPLACE, [deploymentId, name, JSON.stringify(metadata), status, revision, updatedAt]);
 }
 
 /** A change is not cancelled when the caller leaves. */
@@ -174,10 +210,11 @@ export function createDeploymentStore(db: Database) {
   return {
     /** Creates the deployment once per caller and Idempotency-Key. */
     create(
-      { deployment, sealedSecret, idempotencyKey, request, response }: DeploymentCreation,
+      { deployment, sealedSecret, insertDetails, idempotencyKey, request, response }: DeploymentCreation,
       options?: WriteOptions,
     ) {
       const { deploymentId, createdBy, agentId, type, status, promptPrefix, createdAt } = deployment;
+      const { name, metadata, revision } = deployment;
       const key = {
         caller: createdBy,
         key: idempotencyKey,
@@ -194,11 +231,21 @@ export function createDeploymentStore(db: Database) {
           status,
           promptPrefix ?? null,
           sealedSecret,
+          name,
+          JSON.stringify(metadata),
+          revision,
           createdAt,
         ]);
+        await insertDetails?.(tx);
         return response;
       };
       return runOnce(db, key, insert, options);
+    },
+
+    /** The number of deployments of an agent, at most `limit`. */
+    async countOfAgent(agentId: string, limit: number, { trace }: WriteOptions): Promise<number> {
+      const [row] = await db.rows<{ count: number }>(COUNT, [agentId, limit], { trace });
+      return row?.count ?? 0;
     },
 
     async list(page: DeploymentPage, options?: ReadOptions) {
@@ -221,9 +268,21 @@ export function createDeploymentStore(db: Database) {
       return row && deploymentOf(row);
     },
 
-    /** Deletes the deployment and its refused invocations. Returns false for an unknown deployment. */
-    async remove({ agentId, deploymentId }: DeploymentAddress, options?: WriteOptions): Promise<boolean> {
-      return (await db.change(DELETE, [agentId, deploymentId], options)) > 0;
+    /**
+     * Deletes the deployment with its refused invocations, or with its runs, unless `check` refuses it. Returns false for an
+     * unknown deployment.
+     */
+    remove(
+      { agentId, deploymentId }: DeploymentAddress,
+      check: (deployment: Deployment) => void,
+      options: WriteOptions = {},
+    ): Promise<boolean> {
+      return db.transaction(async (tx) => {
+        const deployment = await lockDeployment(tx, deploymentId);
+        if (!deployment) return false;
+        check(deployment);
+        return (await tx.change(DELETE, [agentId, deploymentId])) > 0;
+      }, withoutSignal(options));
     },
 
     /** Concurrent calls share a statement. */

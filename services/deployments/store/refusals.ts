@@ -1,6 +1,6 @@
 import { type CursorScope, decodeIdCursor, pageOf } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
-import { type Invocation, mergeNewestFirst, type RefusalRow } from '../domain.ts';
+import { type Invocation, mergeNewestFirst, type RefusalRow } from '../domain/invocations.ts';
 
 /** Rows that are kept per deployment. */
 const MAX_ROWS = 1_000;

@@ -41,6 +41,8 @@ export interface Change {
     toolsOfferedSha256: string | null;
   };
   newTurn?: NewTurn;
+  /** From this change on, changes of the session write signals. */
+  beginsSignals?: boolean;
   /** The new states of turns. Each turn occurs at most once. */
   turns: TurnState[];
   /** Position of the queued turn that becomes ready. */
@@ -141,9 +143,11 @@ export function unchanged(state: SessionState): Change {
  * Returns the state after a change that leaves the queue of the session empty. `lastSeq` is the seq of the last event of
  * the change.
  */
-export function stateAfter(state: SessionState, { head, turns }: Change, lastSeq: number): SessionState {
+export function stateAfter(state: SessionState, change: Change, lastSeq: number): SessionState {
+  const { head, turns } = change;
   const { currentTurnId, ...rest } = head;
   const current = turns.find((turn) => turn.turnId === currentTurnId) ?? state.current;
   const nowCurrent = current?.turnId === currentTurnId ? current : null;
-  return { ...state, ...rest, lastSeq, current: nowCurrent, next: null };
+  const hasSignals = state.hasSignals || change.beginsSignals === true;
+  return { ...state, ...rest, hasSignals, lastSeq, current: nowCurrent, next: null };
 }

@@ -32,6 +32,8 @@ export interface NewSession {
   /** JSON text of the overrides that hold for all turns. Undefined for none. */
   overridesJson?: string | undefined;
   priority: number;
+  /** Changes of the session write signals. */
+  hasSignals?: boolean;
   createdAt: Date;
   traceparent: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '../../../lib/errors.ts';
 import { type Change, unchanged } from './change.ts';
-import { INTERACTIVE, type QueuedMessage, queuedTurnDrafts } from './create.ts';
+import { INTERACTIVE, type QueuedMessage, queuedTurnDrafts, TRIGGERED } from './create.ts';
 import { type InterruptContext, interrupt } from './interrupt.ts';
 import type { SessionState } from './state.ts';
 
@@ -9,6 +9,8 @@ export type BusyPolicy = 'enqueue' | 'reject' | 'interrupt';
 /** Without overrides of its own, a message has those of the session. */
 export interface Message extends QueuedMessage {
   busyPolicy: BusyPolicy;
+  /** A deployment sends the message, so no person waits for the answer. */
+  isTriggered: boolean;
   now: Date;
 }
 
@@ -21,11 +23,12 @@ export function busyRefusal(queueHeld: boolean): Refusal {
 
 /**
  * Queues a turn for a message. Refuses with SESSION_BUSY for `reject`; a blocked turn and a held queue count as busy,
- * too. Behind a held queue the turn waits.
+ * too. Behind a held queue the turn of a user waits, and a deployment is refused.
  */
 export function send(state: SessionState, context: InterruptContext, message: Message): Change {
   const busy = state.status !== 'idle' || state.current !== null || state.queueHeld;
-  if (busy && message.busyPolicy === 'reject') throw busyRefusal(state.queueHeld);
+  const isRefused = state.queueHeld && message.isTriggered;
+  if (isRefused || (busy && message.busyPolicy === 'reject')) throw busyRefusal(state.queueHeld);
   const interrupts = busy && message.busyPolicy === 'interrupt';
   const change = interrupts ? interrupt(state, context, { ...message, queue: 'continue' }) : unchanged(state);
   const idle = change.head.status === 'idle' && !change.head.queueHeld;
@@ -33,12 +36,13 @@ export function send(state: SessionState, context: InterruptContext, message: Me
   change.newTurn = {
     turnId: message.turnId,
     draftIndex: change.drafts.length,
-    priority: INTERACTIVE,
+    priority: message.isTriggered ? TRIGGERED : INTERACTIVE,
     ready: idle && change.head.currentTurnId === null,
     traceparent: message.traceparent,
     overridesJson,
   };
   change.drafts.push(...queuedTurnDrafts({ ...message, overridesJson }, idle));
+  if (message.isTriggered) change.beginsSignals = true;
   change.head.queuedTurns += 1;
   if (idle) change.head.status = 'pending';
   return change;

@@ -20,6 +20,8 @@ export interface SessionState {
   /** The queued turns wait until a user releases the queue. Only true while turns are queued and none is current. */
   queueHeld: boolean;
   fence: number;
+  /** Changes of the session write signals, because a schedule or a channel uses it. */
+  hasSignals: boolean;
   usage: Usage;
   /** Of the data of the newest `agent.tools_offered` event. Null without one. */
   toolsOfferedSha256: string | null;

@@ -19,6 +19,8 @@ import type { SessionForks } from '../store/forks.ts';
 import type { LeaseStore } from '../store/leases.ts';
 import type { Lists } from '../store/lists.ts';
 import type { SandboxStore } from '../store/sandboxes.ts';
+import type { SignalledTurns } from '../store/signalled-turns.ts';
+import type { SignalStore } from '../store/signals.ts';
 import type { TurnWaits } from '../turn-waits.ts';
 import type { SessionAccess } from './session-access.ts';
 import type { UnmadeSessions } from './unmade-session.ts';
@@ -38,6 +40,8 @@ export interface SessionsHandlerContext {
   leases: LeaseStore;
   lists: Lists;
   sandboxes: SandboxStore;
+  signals: SignalStore;
+  signalledTurns: SignalledTurns;
   events: EventStore;
   followers: Followers;
   turnWaits: TurnWaits;

@@ -1,7 +1,6 @@
 import { ERRORS, Refusal } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
-import { withPrefix } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
   CreateConversationRequest,
@@ -19,6 +18,7 @@ import type { SessionsHandlerContext } from './context.ts';
 import { parseSingleLineJson, requireSingleLineJson } from './json.ts';
 import { resolveOverrides } from './overrides.ts';
 import { createdSessionMessage } from './proto.ts';
+import { originOf } from './session-origin.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
 
@@ -147,31 +147,25 @@ export function creationHandlers({
     },
 
     async createSession(request, call) {
-      const sessionId = withPrefix('ses', request.invocationId);
+      const origin = originOf(request);
       await creations.create(
         {
-          sessionId,
+          turnId: ids('trn'),
+          ...origin,
           ownerId: request.ownerId,
           agentId: request.agentId,
           agentVersion: request.agentVersion,
-          source: 'webhook',
-          actor: { type: 'trigger', id: request.deploymentId },
-          deploymentId: request.deploymentId,
-          invocationId: request.invocationId,
           title: titleFromText(request.text),
           metadata: {},
-          bodyBytes: request.bodyBytes,
-          sourceAddress: request.sourceAddress,
           requestId: call.requestId,
           contentJson: `[{"type":"text","text":${JSON.stringify(request.text)}}]`,
-          turnId: ids('trn'),
           priority: TRIGGERED,
           createdAt: clock.now(),
           traceparent: traceparent(call.trace),
         },
         call,
       );
-      return { sessionId };
+      return { sessionId: origin.sessionId, turnId: origin.turnId ?? '' };
     },
   };
 }

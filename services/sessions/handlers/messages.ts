@@ -5,6 +5,7 @@ import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
   type AttachmentList,
+  type DeploymentActor,
   SendMessageRequest,
   SendMessageResponse,
   type SessionsServiceDefinition,
@@ -19,7 +20,7 @@ import type { SessionChange } from '../store/apply.ts';
 import type { IdempotencyKey } from '../store/creations.ts';
 import type { DecideInterrupt } from '../store/decisions.ts';
 import { setTitleIfMissing } from '../store/session-updates.ts';
-import { actorOf } from './actor.ts';
+import { idsOfRun, userOrDeployment } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { parseSingleLineJson } from './json.ts';
 import { resolveOverrides } from './overrides.ts';
@@ -78,7 +79,7 @@ export function messageHandlers({
   }
 
   function decideSend(
-    { sessionId, busyPolicy }: SendMessageRequest,
+    { sessionId, busyPolicy, actor }: SendMessageRequest,
     contentJson: string,
     turnId: string,
     call: Call,
@@ -92,7 +93,8 @@ export function messageHandlers({
       turnId,
       contentJson,
       busyPolicy: busyPolicy as BusyPolicy,
-      actor: actorOf(call),
+      actor: userOrDeployment(actor, call),
+      isTriggered: actor !== undefined,
       traceparent: traceparent(call.trace),
       overridesJson: settings?.overridesJson,
     };
@@ -130,6 +132,23 @@ export function messageHandlers({
     return answer && { ...SendMessageResponse.decode(answer), replayed: true };
   }
 
+  /** Sends the message of a run, which has one turn however often its message is sent. */
+  async function sendForRun(
+    request: SendMessageRequest,
+    actor: DeploymentActor,
+    contentJson: string,
+    settings: MessageSettings | undefined,
+    assistantExists: boolean,
+    call: Call,
+  ): Promise<SendMessageResponse> {
+    const { turnId } = idsOfRun(actor);
+    const decide = decideSend(request, contentJson, turnId, call, assistantExists, settings);
+    const queued = await changes.queueOnce(request.sessionId, turnId, decide, call);
+    return 'seq' in queued
+      ? { turnId, seq: queued.seq, replayed: true }
+      : { turnId, seq: newTurnSeq(queued), replayed: false };
+  }
+
   /** Sends a message whose content is in the form of the journal. */
   async function sendOnce(
     request: SendMessageRequest,
@@ -138,6 +157,8 @@ export function messageHandlers({
     assistantExists: boolean,
     call: Call,
   ): Promise<SendMessageResponse> {
+    if (request.actor)
+      return sendForRun(request, request.actor, contentJson, settings, assistantExists, call);
     const turnId = ids('trn');
     const decide = decideSend(request, contentJson, turnId, call, assistantExists, settings);
     if (request.idempotencyKey === '') {

@@ -59,7 +59,7 @@ export function sessionMessage(row: SessionRow): Session {
     ...agentOrAssistantId(row.agent_id),
     agentVersion: row.agent_version,
     deploymentId: row.deployment_id ?? '',
-    invocationId: row.deployment_id ? invocationOf(row.session_id) : '',
+    invocationId: row.is_invocation ? invocationOf(row.session_id) : '',
     title: row.title ?? '',
     status: row.status,
     stopReasonJson: row.status === 'idle' || needsAction ? (row.stop_reason ?? '') : '',

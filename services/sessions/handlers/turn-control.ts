@@ -11,7 +11,7 @@ import type { DecideChange, DecideInTransaction, DecideInterrupt } from '../stor
 import { hasTurn, markRemoved, readQueuedTurn } from '../store/interrupt-context.ts';
 import type { ReadOptions } from '../store/lists.ts';
 import { setAgentVersion } from '../store/session-updates.ts';
-import { actorOf } from './actor.ts';
+import { actorOf, userOrDeployment } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { resolveOverrides } from './overrides.ts';
 import { sessionMessage, turnNotFound } from './proto.ts';
@@ -39,12 +39,13 @@ export function turnControlHandlers({
   }
 
   return {
-    async interruptSession({ sessionId, holdQueue, turnId }, call) {
+    async interruptSession({ sessionId, holdQueue, turnId, actor: deployment }, call) {
+      const actor = userOrDeployment(deployment, call);
       const { ownerId, options } = await access.requireStopper(sessionId, call);
       const queue = holdQueue ? 'hold' : 'continue';
       const decide: DecideInterrupt = (state, context) => ({
         change: interrupt(requireOwned(state, sessionId, ownerId), context, {
-          actor: actorOf(call),
+          actor,
           queue,
           onlyTurnId: turnId,
           now: clock.now(),

@@ -1,9 +1,11 @@
-import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
+import { type DatabaseSession, type Statement, statement } from '../../../lib/db/database.ts';
 import type { Change, NewTurn } from '../domain/change.ts';
 import { type Outcome, outcomeOf } from '../domain/derived-state.ts';
+import type { Signal } from '../domain/signals.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
 import { assignments, type Columns, columnList, columnNames, columnTable } from './columns.ts';
 import type { JournalRow } from './journal.ts';
+import { SIGNAL, SIGNAL_ORDER, type SignalRow, signalRows } from './signal-columns.ts';
 import { requestsJson } from './turn-requests.ts';
 
 /** A decision about a session together with the journal row that holds its events. */
@@ -13,6 +15,7 @@ export interface SessionChange {
   change: Change;
   /** Undefined when the change has no events. */
   row: JournalRow | undefined;
+  signals: readonly Signal[];
 }
 
 const HEAD_KEY = {
@@ -139,15 +142,51 @@ const TURNS = columnTable<ChangedTurn, typeof TURN_KEY & typeof TURN_LEASE & typ
 const PROMOTED = columnTable<PromotedTurn, typeof PROMOTED_TURN>(TURNS.nextParameter, PROMOTED_TURN);
 const QUEUED = columnTable<QueuedTurnRow, typeof QUEUED_TURN>(PROMOTED.nextParameter, QUEUED_TURN);
 const OUTCOMES = columnTable<SessionOutcome, typeof OUTCOME>(QUEUED.nextParameter, OUTCOME);
+const SIGNALS = columnTable<SignalRow, typeof SIGNAL & typeof SIGNAL_ORDER>(OUTCOMES.nextParameter, {
+  ...SIGNAL,
+  ...SIGNAL_ORDER,
+});
+
+/** The parts of `sessions.apply` that differ when a change of the group has signals. */
+interface SignalParts {
+  /** Assignments and columns of the tables. */
+  head: string;
+  turn: string;
+  queuedColumn: string;
+  queuedValue: string;
+  /** Writes the rows. */
+  insert: string;
+}
+
+const WITHOUT_SIGNALS: SignalParts = { head: '', turn: '', queuedColumn: '', queuedValue: '', insert: '' };
+
+const WITH_SIGNALS: SignalParts = {
+  // Each change of a session with signals that queues or ends a turn has one.
+  head: `, has_signals = h.has_signals or h.session_id in (${SIGNALS.select(['session_id'])})`,
+  turn: `, stop_reason = coalesce((
+       select e.stop_reason from (${SIGNALS.select(['session_id', 'turn_id', 'kind', 'stop_reason'])}) e
+       where e.kind = 'turn_ended' and e.session_id = t.session_id and e.turn_id = t.turn_id
+     ), t.stop_reason)`,
+  queuedColumn: ', has_signals',
+  queuedValue: `, session_id in (${SIGNALS.select(['session_id'])})`,
+  insert: `,
+   signalled as (
+     insert into signals (${columnList(SIGNAL)}, created_at)
+     select ${columnList(SIGNAL)}, $1
+     from (${SIGNALS.select([...columnNames(SIGNAL), ...columnNames(SIGNAL_ORDER)])}) i join locked using (session_id)
+     order by ordinal
+   )`,
+};
 
 /**
  * Applies a change only if the session's `last_seq` is unchanged since its state was read, and only if its head is
  * not locked by another transaction: a locked head must not delay the changes of other sessions. A transaction that
  * has locked the heads itself skips none of them. Heads are locked in id order.
  */
-const APPLY = statement(
-  'sessions.apply',
-  `with
+function applyStatement(name: string, signals: SignalParts): Statement {
+  return statement(
+    name,
+    `with
    locked as (
      select h.session_id
      from heads h join (${HEADS.select(columnNames(HEAD_KEY))}) i
@@ -155,7 +194,7 @@ const APPLY = statement(
      order by h.session_id for update of h skip locked
    ),
    head as (
-     update heads h set ${assignments(HEAD_STATE)}, updated_at = $1
+     update heads h set ${assignments(HEAD_STATE)}, updated_at = $1${signals.head}
      from (${HEADS.select(['session_id', ...columnNames(HEAD_STATE)])}) i
      join locked using (session_id)
      where h.session_id = i.session_id
@@ -170,7 +209,7 @@ const APPLY = statement(
    changed as (
      update turns t set ${assignments(TURN_STATE)},
        -- A lease may have been renewed since the turn was read.
-       lease_until = case when i.lease_until is null then null else greatest(t.lease_until, i.lease_until) end
+       lease_until = case when i.lease_until is null then null else greatest(t.lease_until, i.lease_until) end${signals.turn}
      from (${TURNS.select([...columnNames(TURN_KEY), ...columnNames(TURN_LEASE), ...columnNames(TURN_STATE)])}) i
      join locked using (session_id)
      where t.session_id = i.session_id and t.position = i.position
@@ -182,8 +221,8 @@ const APPLY = statement(
      where t.session_id = i.session_id and t.position = i.position and t.wake_at is null
    ),
    queued as (
-     insert into turns (${columnList(QUEUED_TURN)}, status, created_at)
-     select ${columnList(QUEUED_TURN)}, 'queued', $1
+     insert into turns (${columnList(QUEUED_TURN)}, status, created_at${signals.queuedColumn})
+     select ${columnList(QUEUED_TURN)}, 'queued', $1${signals.queuedValue}
      from (${QUEUED.select(columnNames(QUEUED_TURN))}) i
      join locked using (session_id)
    ),
@@ -191,9 +230,14 @@ const APPLY = statement(
      insert into session_outcomes (${columnList(OUTCOME)})
      select ${columnList(OUTCOME)} from (${OUTCOMES.select(columnNames(OUTCOME))}) i join locked using (session_id)
      on conflict (session_id) do update set outcome = excluded.outcome
-   )
+   )${signals.insert}
    select session_id from locked`,
-);
+  );
+}
+
+const APPLY = applyStatement('sessions.apply', WITHOUT_SIGNALS);
+/** A statement of its own, so that changes without signals cost as much as before. */
+const APPLY_SIGNALLED = applyStatement('sessions.apply_signalled', WITH_SIGNALS);
 
 /**
  * Writes changes of different sessions in one statement. Returns the ids of the sessions whose change was applied;
@@ -204,13 +248,16 @@ export async function apply(
   changes: readonly SessionChange[],
   now: Date,
 ): Promise<Set<string>> {
-  const applied = await session.rows<{ session_id: string }>(APPLY, [
+  const signals = changes.flatMap((change) => change.signals);
+  const signalled = signals.length > 0;
+  const applied = await session.rows<{ session_id: string }>(signalled ? APPLY_SIGNALLED : APPLY, [
     now,
     ...HEADS.values(changes),
     ...TURNS.values(changes.flatMap(changedTurns)),
     ...PROMOTED.values(changes.flatMap(promotedTurns)),
     ...QUEUED.values(changes.flatMap(queuedTurns)),
     ...OUTCOMES.values(changes.flatMap(newOutcomes)),
+    ...(signalled ? SIGNALS.values(signalRows(signals)) : []),
   ]);
   return new Set(applied.map((row) => row.session_id));
 }

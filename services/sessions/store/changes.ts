@@ -24,7 +24,8 @@ import { createLockedChanges, hasEffect, hasRequests } from './locked-changes.ts
 import type { TurnQuota } from './quota.ts';
 import { SessionQueues } from './session-queues.ts';
 import type { SessionStateCache } from './session-state-cache.ts';
-import { lockStates, lockUnlockedStates } from './state.ts';
+import { type FoundTurn, findSignalledTurn, lockTurnId } from './signalled-turns.ts';
+import { lockHeads, lockStates, lockUnlockedStates } from './state.ts';
 
 export type Changes = ReturnType<typeof createChanges>;
 
@@ -168,6 +169,7 @@ export function createChanges(context: ChangesContext) {
     counters.committed(committed);
     const { state, change, row } = committed;
     if (row) hints.appended(state.sessionId);
+    if (committed.signals.length > 0) hints.signalled();
     const ready =
       change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
     if (ready || freesAgent(committed)) hints.ready();
@@ -262,6 +264,31 @@ export function createChanges(context: ChangesContext) {
       );
       if (changed && !outcome.replayed) publishExternal(changed);
       return outcome;
+    },
+
+    /**
+     * Queues a turn unless a session that is not deleted has it. Returns the change, or the turn that exists. The
+     * decision may interrupt the turn of the session.
+     */
+    async queueOnce(
+      sessionId: string,
+      turnId: string,
+      decide: DecideInterrupt,
+      options?: SubmitOptions,
+    ): Promise<SessionChange | FoundTurn> {
+      const queueUnlessFound = async (tx: DatabaseSession) => {
+        await lockTurnId(tx, turnId);
+        await lockHeads(tx, [sessionId]);
+        const found = await findSignalledTurn(tx, turnId);
+        return found ?? (await changeOne(tx, { sessionId, decide, bytes: 0, mayInterrupt: true }));
+      };
+      const queued = await ownTransactions.run(
+        sessionId,
+        () => db.transaction(queueUnlessFound, options),
+        options?.signal,
+      );
+      if (!('seq' in queued)) publishExternal(queued);
+      return queued;
     },
 
     /** Changes a session in its own transaction, for a decision that reads or writes more under the lock. */

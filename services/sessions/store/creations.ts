@@ -3,6 +3,7 @@ import {
   type Database,
   type DatabaseSession,
   type ReadOptions,
+  type Statement,
   statement,
   type WriteOptions,
 } from '../../../lib/db/database.ts';
@@ -74,10 +75,38 @@ const ROWS = columnTable<CreatedRows, typeof SESSION & typeof HEAD & typeof JOUR
   ...TURN,
 });
 
+/** The parts of `sessions.create` that differ when a session of the group writes signals. */
+interface SignalParts {
+  column: string;
+  value: string;
+  /** Writes the rows. */
+  insert: string;
+}
+
+const WITHOUT_SIGNALS: SignalParts = { column: '', value: '', insert: '' };
+
+/** Whether the session is one of those that the last parameter lists. */
+const HAS_SIGNALS = `session_id = any ($${ROWS.nextParameter}::text[])`;
+
+const WITH_SIGNALS: SignalParts = {
+  column: ', has_signals',
+  value: `, ${HAS_SIGNALS}`,
+  insert: `,
+   signalled as (
+     insert into signals (kind, session_id, turn_id, turn_status, created_at)
+     select 'turn_queued', session_id, turn_id, 'queued', created_at
+     from (${ROWS.select(['session_id', 'turn_id', 'created_at'])}) i
+     join made using (session_id)
+     where turn_id is not null and ${HAS_SIGNALS}
+   )`,
+};
+
 /** Inserts all rows of any number of new sessions. A session that exists already stays as it is. */
-const CREATE = statement(
-  'sessions.create',
-  `with
+function createStatement(name: string, signals: SignalParts): Statement {
+  const { column, value, insert } = signals;
+  return statement(
+    name,
+    `with
    made as (
      insert into sessions (${columnList(SESSION)})
      ${ROWS.select(columnNames(SESSION))}
@@ -85,8 +114,8 @@ const CREATE = statement(
      returning session_id
    ),
    head as (
-     insert into heads (session_id, last_seq, status, queued_turns, updated_at)
-     select session_id, last_seq, status, case when turn_id is null then 0 else 1 end, created_at
+     insert into heads (session_id, last_seq, status, queued_turns, updated_at${column})
+     select session_id, last_seq, status, case when turn_id is null then 0 else 1 end, created_at${value}
      from (${ROWS.select(['session_id', ...columnNames(HEAD), 'turn_id', 'created_at'])}) i
      join made using (session_id)
    ),
@@ -97,14 +126,20 @@ const CREATE = statement(
      join made using (session_id)
    ),
    queued as (
-     insert into turns (session_id, owner_id, agent_id, agent_version, ${columnList(TURN)}, status, ready, created_at)
-     select session_id, owner_id, agent_id, agent_version, ${columnList(TURN)}, 'queued', true, created_at
+     insert into turns
+       (session_id, owner_id, agent_id, agent_version, ${columnList(TURN)}, status, ready, created_at${column})
+     select session_id, owner_id, agent_id, agent_version, ${columnList(TURN)}, 'queued', true, created_at${value}
      from (${ROWS.select(['session_id', 'owner_id', 'agent_id', 'agent_version', ...columnNames(TURN), 'created_at'])}) i
      join made using (session_id)
      where turn_id is not null
-   )
+   )${insert}
    select session_id from made`,
-);
+  );
+}
+
+const CREATE = createStatement('sessions.create', WITHOUT_SIGNALS);
+/** A statement of its own, so that sessions without signals cost as much as before. */
+const CREATE_SIGNALLED = createStatement('sessions.create_signalled', WITH_SIGNALS);
 
 /** A repeated invocation has queued its turn already, and the turn must not count against the quota again. */
 const EXISTING = statement(
@@ -149,7 +184,9 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
       const row = compose(item.sessionId, 0, drafts, ids, item.createdAt);
       return { session: item, newTurn, status, row };
     });
-    const rows = await session.rows<{ session_id: string }>(CREATE, ROWS.values(created));
+    const signalled = items.filter(({ hasSignals }) => hasSignals).map(({ sessionId }) => sessionId);
+    const [create, more] = signalled.length === 0 ? [CREATE, []] : [CREATE_SIGNALLED, [signalled]];
+    const rows = await session.rows<{ session_id: string }>(create, [...ROWS.values(created), ...more]);
     for (const { sessionId, upload } of items)
       if (upload && rows.some((row) => row.session_id === sessionId))
         await sessionEnvironments.setFilesSeq(session, sessionId, upload.seq);
@@ -187,7 +224,9 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
   }
 
   function hint(item: NewSession): void {
-    if (item.contentJson !== undefined) hints.ready();
+    if (item.contentJson === undefined) return;
+    hints.ready();
+    if (item.hasSignals) hints.signalled();
   }
 
   return {

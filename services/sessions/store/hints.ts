@@ -6,4 +6,6 @@ export interface Hints {
   stopped(turnId: string): void;
   /** A turn may be ready to be claimed. */
   ready(): void;
+  /** There are new signals. */
+  signalled(): void;
 }

@@ -23,6 +23,8 @@ export interface SessionRow extends UsageRow {
   agent_id: string;
   agent_version: number;
   deployment_id: string | null;
+  /** A webhook created the session. */
+  is_invocation: boolean;
   title: string | null;
   metadata: string;
   created_at: Date;
@@ -66,7 +68,7 @@ const NO_AGENT = `agt_${'0'.repeat(26)}`;
 const OF_DEPLOYMENT = statement(
   'sessions.of_deployment',
   `select session_id, created_at, body_bytes, source_address, request_id from sessions
-   where deployment_id = $1 and session_id < $2 order by session_id desc limit $3`,
+   where deployment_id = $1 and session_id < $2 and body_bytes is not null order by session_id desc limit $3`,
 );
 
 /** Length of the outputs and overrides of a page. A page has at least one turn, even if it is larger. */
@@ -205,7 +207,7 @@ export function createLists(db: Database) {
       const rows = await db.rows<SessionRow>(query, values, options);
       return pageOf(rows, page.limit, scope, (row) => row.session_id);
     },
-    /** Sessions that a deployment created, newest first. */
+    /** Sessions that the invocations of a webhook created, newest first. */
     ofDeployment(deploymentId: string, before: string, limit: number, options?: ReadOptions) {
       return db.rows<DeploymentSessionRow>(OF_DEPLOYMENT, [deploymentId, before, limit], options);
     },

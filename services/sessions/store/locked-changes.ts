@@ -4,6 +4,7 @@ import { Refusal } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Change } from '../domain/change.ts';
 import { type InterruptContext, NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
+import { signalsOf } from '../domain/signals.ts';
 import type { SessionState } from '../domain/state.ts';
 import { apply, type SessionChange } from './apply.ts';
 import { writeApprovals } from './approvals.ts';
@@ -90,7 +91,7 @@ export function createLockedChanges({ clock, ids, quota }: LockedChangesContext)
   function composeChange(state: SessionState, change: Change, now: Date): SessionChange {
     const { drafts } = change;
     const row = drafts.length === 0 ? undefined : compose(state.sessionId, state.lastSeq, drafts, ids, now);
-    return { state, change, row };
+    return { state, change, row, signals: signalsOf(state, change, now) };
   }
 
   /** Writes a change that was decided in the transaction. */

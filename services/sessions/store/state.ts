@@ -17,7 +17,7 @@ const LOCK_UNLOCKED = statement(
 export const HEAD_COLUMNS = `
   h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
   s.deleted_at is not null as deleted, s.title is not null as titled, s.overrides as session_overrides, h.last_seq, h.status,
-  h.stop_reason, h.queued_turns, h.queue_held, h.fence,
+  h.stop_reason, h.queued_turns, h.queue_held, h.fence, h.has_signals,
   h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.tools_offered_sha256`;
 
 export const TURN_COLUMNS = `
@@ -128,6 +128,7 @@ export interface HeadRow extends UsageRow {
   queued_turns: number;
   queue_held: boolean;
   fence: number;
+  has_signals: boolean;
   tools_offered_sha256: string | null;
 }
 
@@ -164,6 +165,7 @@ export function headOf(row: HeadRow): SessionState {
     queuedTurns: row.queued_turns,
     queueHeld: row.queue_held,
     fence: row.fence,
+    hasSignals: row.has_signals,
     usage: usageOf(row),
     toolsOfferedSha256: row.tools_offered_sha256,
     current: null,

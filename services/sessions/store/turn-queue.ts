@@ -144,7 +144,9 @@ export function createTurnQueue(context: TurnQueueContext) {
     const state = headOf(row);
     const until = new Date(now.getTime() + leaseMs);
     const change = start(state, turnOf(row), { runnerId, now, until });
-    return { state, change, row: compose(state.sessionId, state.lastSeq, change.drafts, ids, now) };
+    const journaled = compose(state.sessionId, state.lastSeq, change.drafts, ids, now);
+    // The start of a turn is not signalled.
+    return { state, change, row: journaled, signals: [] };
   }
 
   /**

@@ -6,6 +6,7 @@ import { type LendingResults, lendingRows } from './lending-rows.ts';
 import { type McpResults, mcpRows } from './mcp-rows.ts';
 import { type ProcessResults, processRows } from './process-rows.ts';
 import { line } from './rows.ts';
+import { type ScheduleResults, scheduleRows } from './schedule-rows.ts';
 import { type SessionResults, sessionRows } from './session-rows.ts';
 import { type SkillResults, skillRows } from './skill-rows.ts';
 import { type VaultResults, vaultRows } from './vault-rows.ts';
@@ -13,6 +14,7 @@ import { type WebhookResults, webhookRows } from './webhook-rows.ts';
 
 export type Results = WebhookResults &
   SessionResults &
+  ScheduleResults &
   FileResults &
   AccessResults &
   EgressResults &
@@ -28,6 +30,7 @@ export function table(results: Results): string {
   const rows = [
     webhookRows(results),
     sessionRows(results),
+    scheduleRows(results),
     fileRows(results),
     skillRows(results),
     accessRows(results),

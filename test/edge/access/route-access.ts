@@ -153,6 +153,22 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/enable': write('DEPLOYMENT_NOT_FOUND'),
   'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/disable': write('DEPLOYMENT_NOT_FOUND'),
   'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/invocations': read('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/upcoming': read('DEPLOYMENT_NOT_FOUND'),
+  'POST /api/v1/admin/deployments/preview-schedule': read('INVALID_SCHEDULE'),
+  'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/run': write('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/runs': read('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}':
+    read('DEPLOYMENT_NOT_FOUND'),
+  'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}/replay':
+    write('DEPLOYMENT_NOT_FOUND'),
+  'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/runs/{run_id}/cancel':
+    write('DEPLOYMENT_NOT_FOUND'),
+  'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/backfills': write('INVALID_REQUEST'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/backfills': read('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}':
+    read('DEPLOYMENT_NOT_FOUND'),
+  'DELETE /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}':
+    write('DEPLOYMENT_NOT_FOUND'),
 
   'POST /api/v1/admin/vaults': admin('INVALID_REQUEST', 'INVALID_REQUEST'),
   'GET /api/v1/admin/vaults': admin('OK'),

@@ -29,17 +29,21 @@ const PAGES: [path: string, title: string, text: string][] = [
   ['/sessions/:asking?view=raw&event=2', LONG, 'session.created'],
   ['/sessions/:asking?view=files', LONG, 'No files yet'],
   ['/sessions/:files?view=files&path=notes.md', LONG, 'Remember'],
-  ['/triggers', 'Triggers', LONG],
-  ['/triggers/new', 'New trigger', 'Prompt prefix'],
-  ['/triggers/:agent/:trigger', LONG, 'Waiting for your first request'],
-  ['/triggers/:agent/:trigger?replaces=:old', LONG, 'Replacement'],
+  ['/deployments', 'Deployments', LONG],
+  ['/deployments/new', 'New deployment', 'Prompt prefix'],
+  ['/deployments/new?type=schedule', 'New deployment', 'Next times'],
+  ['/deployments/:agent/:webhook', LONG, 'Waiting for your first request'],
+  ['/deployments/:agent/:schedule', LONG, 'Succeeded'],
+  ['/deployments/:agent/:schedule?tab=settings', LONG, 'Next times'],
+  ['/deployments/:agent/:schedule?tab=backfills', LONG, 'No backfills yet'],
+  ['/deployments/:agent/:webhook?replaces=:old', LONG, 'Replacement'],
   ['/agents', 'Agents', LONG],
   ['/agents/new', 'New agent', 'Metadata'],
   ['/agents/:agent', LONG, 'Metadata'],
   ['/agents/:agent?tab=versions', LONG, 'From'],
   ['/agents/:agent?tab=access', LONG, 'Restricted'],
   ['/agents/:agent?tab=sessions', LONG, 'No sessions yet'],
-  ['/agents/:agent?tab=triggers', LONG, 'New trigger'],
+  ['/agents/:agent?tab=deployments', LONG, 'New deployment'],
   ['/assistants', 'Assistants', LONG],
   ['/assistants/new', 'New assistant', 'Metadata'],
   ['/assistants/:assistant', LONG, 'Metadata'],
@@ -88,9 +92,18 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
   ],
   ['/sessions/:files?view=raw', ['Types']],
   ['/sessions/:files?view=files&path=notes.md', ['Upload'], ['New folder'], ['Rename or move'], ['Delete']],
-  ['/triggers', ['Status'], [/^Actions for/], [/^Actions for/, 'Disable'], [/^Actions for/, 'Delete']],
-  ['/triggers/new', ['Agent']],
-  ['/triggers/:agent/:trigger', ['Disable'], ['Delete']],
+  [
+    '/deployments',
+    ['Type'],
+    ['Status'],
+    [/^Actions for/],
+    [/^Actions for/, 'Disable'],
+    [/^Actions for/, 'Delete'],
+  ],
+  ['/deployments/new', ['Agent']],
+  ['/deployments/:agent/:webhook', ['Disable'], ['Delete']],
+  ['/deployments/new?type=schedule', ['Kind of timing'], ['Times that the clock skips']],
+  ['/deployments/:agent/:schedule', ['Run now'], ['Disable'], ['Delete'], ['Status'], [/^Actions for run/]],
   ['/agents/:agent', ['Start a conversation'], ['Delete']],
   ['/assistants/:assistant', ['Start a conversation'], ['Delete']],
   ['/environments/:environment', ['Disable'], ['Delete']],
@@ -121,14 +134,16 @@ const FAILING: [path: string, answered?: RegExp][] = [
   ['/sessions'],
   ['/sessions/:asking'],
   ['/sessions/:files?view=files', /\/sessions\/[^/]+(\/events.*)?$/],
-  ['/triggers'],
-  ['/triggers/:agent/:trigger'],
+  ['/deployments'],
+  ['/deployments/:agent/:webhook'],
+  ['/deployments/:agent/:schedule'],
+  ['/deployments/:agent/:schedule', /\/deployments\/[^/]+$/],
   ['/environments'],
   ['/agents'],
   ['/agents/:agent'],
   ['/agents/:agent?tab=versions', /\/agents\/[^/]+$/],
   ['/agents/:agent?tab=sessions', /\/agents\/[^/]+$/],
-  ['/agents/:agent?tab=triggers', /\/agents\/[^/]+$/],
+  ['/agents/:agent?tab=deployments', /\/agents\/[^/]+$/],
   ['/assistants'],
   ['/assistants/:assistant'],
   ['/assistants/:assistant?tab=files', /\/assistants\/[^/]+$/],
@@ -195,7 +210,11 @@ describe('accessibility of every console page', () => {
     ids.agent = await api.createAgent({ name: LONG });
     await api.send('PATCH', `/agents/${ids.agent}`, { system: 'Two\nlines' });
     ids.old = (await api.createWebhook(ids.agent)).id;
-    ids.trigger = (await api.createWebhook(ids.agent)).id;
+    ids.webhook = (await api.createWebhook(ids.agent)).id;
+    const deployments = `/admin/agents/${ids.agent}/deployments`;
+    const schedule = { type: 'schedule', name: LONG, prompt: LONG, cron: '0 9 * * *' };
+    ids.schedule = await made(deployments, schedule, 'deployment_id');
+    await api.post(`${deployments}/${ids.schedule}/run`);
     ids.assistant = await made('/assistants', { name: LONG, model: 'rehearsal/echo' }, 'assistant_id');
     const environment = { name: SLUG, sandbox: { provider: 'simulated' } };
     ids.environment = await made('/admin/environments', environment, 'environment_id');

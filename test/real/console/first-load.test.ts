@@ -34,7 +34,7 @@ describe('first load', () => {
     ['/sessions/SESSION?view=files', 'Hello'],
     ['/agents/new', 'New agent'],
     ['/agents/AGENT', 'Echo'],
-    ['/triggers', 'Triggers'],
+    ['/deployments', 'Deployments'],
     ['/administration', 'Administration'],
   ])(`of %s is at most ${MAX_KIB} KiB`, async (path, title) => {
     const { page } = await fixture.open(path.replace('SESSION', session).replace('AGENT', agent));

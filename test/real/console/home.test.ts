@@ -77,14 +77,14 @@ describe('home page', () => {
     const { page } = await fixture.open(`/agents/${agent}`);
     const prompt = page.getByLabel('System prompt');
     await prompt.fill('Be kind.');
-    const replaced = '**/assets/triggers-*.js';
+    const replaced = '**/assets/deployments-*.js';
     await page.route(replaced, (route) => route.abort());
     await page.route(
       ({ pathname }) => pathname === '/',
       (route) => route.fulfill({ contentType: 'text/html', body: '<p>Another release' }),
     );
     const requested = page.waitForRequest(replaced);
-    await page.getByRole('navigation').getByRole('link', { name: 'Triggers' }).hover();
+    await page.getByRole('navigation').getByRole('link', { name: 'Deployments' }).hover();
     await requested;
     await page.getByText('The page reloads after you save your changes.').waitFor();
     expect(await prompt.inputValue()).toBe('Be kind.');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsoleFixture, PAGE_STORAGE, startConsole } from './console-fixture.ts';
-import { button, dialog, secretOf } from './trigger-helpers.ts';
+import { button, dialog, secretOf } from './deployment-helpers.ts';
 import { createWorkspaceHelpers } from './workspace-helpers.ts';
 
 describe('page reload with an open dialog', () => {
@@ -11,7 +11,7 @@ describe('page reload with an open dialog', () => {
   });
   afterAll(() => fixture?.[Symbol.asyncDispose]());
 
-  const triggersOf = async (agent: string): Promise<string[]> => {
+  const webhooksOf = async (agent: string): Promise<string[]> => {
     const { body } = await fixture.api.get(`/admin/agents/${agent}/deployments`);
     return Array.from(body.data as { deployment_id: string }[], ({ deployment_id: id }) => id);
   };
@@ -55,22 +55,22 @@ describe('page reload with an open dialog', () => {
     await page.context().close();
   });
 
-  it('leaves one created trigger and no copy of its secret', async () => {
+  it('leaves one created webhook and no copy of its secret', async () => {
     const agent = await fixture.api.createAgent({ name: 'Reopened' });
-    const { page } = await fixture.open(`/triggers/new?agent=${agent}`);
+    const { page } = await fixture.open(`/deployments/new?agent=${agent}`);
     const answered = secretOf(page);
-    await button(page, 'Create trigger').click();
+    await button(page, 'Create webhook').click();
     const secret = await answered;
     await dialog(page).getByText(secret).waitFor();
     await reopen(page, false);
     await dialog(page).getByText(secret).waitFor();
     await reopen(page, true);
-    await button(page, 'Create trigger').waitFor();
+    await button(page, 'Create webhook').waitFor();
     expect(await isOpen(page)).toBe(0);
     expect(await page.evaluate<string>(PAGE_STORAGE)).not.toContain(secret);
-    expect(await triggersOf(agent)).toHaveLength(1);
+    expect(await webhooksOf(agent)).toHaveLength(1);
 
-    // A trigger whose response is lost by the reload is also created once.
+    // A webhook whose response is lost by the reload is also created once.
     const held = Promise.withResolvers<void>();
     await page.route(
       '**/deployments',
@@ -80,22 +80,22 @@ describe('page reload with an open dialog', () => {
       },
       { times: 1 },
     );
-    await button(page, 'Create trigger').click();
+    await button(page, 'Create webhook').click();
     await held.promise;
     page.once('dialog', (question) => question.accept());
     await page.reload();
-    await button(page, 'Create trigger').waitFor();
-    expect(await triggersOf(agent)).toHaveLength(2);
-    await page.goto('/triggers');
+    await button(page, 'Create webhook').waitFor();
+    expect(await webhooksOf(agent)).toHaveLength(2);
+    await page.goto('/deployments');
     await page.getByRole('row').filter({ hasText: 'Reopened' }).first().waitFor();
     expect(await page.getByRole('row').filter({ hasText: 'Reopened' }).count()).toBe(2);
     await page.context().close();
   });
 
-  it('changes neither trigger of a replacement', async () => {
+  it('changes neither webhook of a replacement', async () => {
     const agent = await fixture.api.createAgent({ name: 'Replaced' });
     const old = await fixture.api.createWebhook(agent, { prompt_prefix: 'Say:' });
-    const { page } = await fixture.open(`/triggers/new?agent=${agent}&replaces=${old.id}`);
+    const { page } = await fixture.open(`/deployments/new?agent=${agent}&replaces=${old.id}`);
     const step = page.getByRole('list', { name: 'Replacement steps' }).locator('[aria-current=step]');
     const create = button(page, 'Create replacement');
     const answered = secretOf(page);
@@ -107,18 +107,18 @@ describe('page reload with an open dialog', () => {
     expect(await page.evaluate<string>(PAGE_STORAGE)).not.toContain(secret);
     expect((await fixture.api.trigger(old, 'still here')).status).toBe(200);
 
-    const [fresh] = (await triggersOf(agent)).filter((id) => id !== old.id);
-    await page.goto(`/triggers/${agent}/${fresh}?replaces=${old.id}`);
-    await button(page, 'Delete old trigger').click();
+    const [fresh] = (await webhooksOf(agent)).filter((id) => id !== old.id);
+    await page.goto(`/deployments/${agent}/${fresh}?replaces=${old.id}`);
+    await button(page, 'Delete old webhook').click();
     await dialog(page).waitFor();
     await page.reload();
     await step.getByText('Switch sender').waitFor();
     expect(await isOpen(page)).toBe(0);
-    expect(await triggersOf(agent)).toHaveLength(2);
-    await button(page, 'Delete old trigger').click();
+    expect(await webhooksOf(agent)).toHaveLength(2);
+    await button(page, 'Delete old webhook').click();
     await dialog(page).getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('The old trigger is deleted.').waitFor();
-    expect(await triggersOf(agent)).toEqual([fresh]);
+    await page.getByText('The old webhook is deleted.').waitFor();
+    expect(await webhooksOf(agent)).toEqual([fresh]);
     await page.context().close();
   });
 });

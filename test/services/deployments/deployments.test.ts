@@ -12,6 +12,7 @@ import {
   AGENT,
   type DeploymentsSystem,
   FOREIGN_AGENT,
+  NO_SCHEDULE,
   OTHER_AGENT,
   OWNER,
   openDeploymentsSystem,
@@ -38,7 +39,13 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
     changes: Partial<Parameters<DeploymentsSystem['edge']['createDeployment']>[0]> = {},
     caller = OWNER,
   ) {
-    const request = { agentId: AGENT, type: 'webhook', promptPrefix: undefined, idempotencyKey: '' };
+    const request = {
+      agentId: AGENT,
+      type: 'webhook',
+      promptPrefix: undefined,
+      ...NO_SCHEDULE,
+      idempotencyKey: '',
+    };
     return system.edge.createDeployment({ ...request, ...changes }, { caller });
   }
 
@@ -64,6 +71,9 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
         createdBy: OWNER.userId,
         createdAt: expect.any(Date),
         updatedAt: deployment?.createdAt,
+        ...NO_SCHEDULE,
+        revision: 0,
+        scheduleStatus: undefined,
       });
       expect(sharedSecret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/);
       expect(replayed).toBe(false);
@@ -74,6 +84,7 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
         agentId: AGENT,
         type: 'webhook',
         promptPrefix: undefined,
+        ...NO_SCHEDULE,
         idempotencyKey: 'sealed',
         acceptsSealedSecret: true,
       };
@@ -126,7 +137,7 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
       });
     });
 
-    it.each(['', 'schedule', 'Webhook', 'webhook '])('rejects the type %j', async (type) => {
+    it.each(['', 'channel', 'Webhook', 'webhook '])('rejects the type %j', async (type) => {
       await expect(create({ type })).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
         details: [{ pointer: '/type' }],
@@ -141,7 +152,13 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
     );
 
     it('rejects a call without a caller', async () => {
-      const request = { agentId: AGENT, type: 'webhook', promptPrefix: undefined, idempotencyKey: '' };
+      const request = {
+        agentId: AGENT,
+        type: 'webhook',
+        promptPrefix: undefined,
+        ...NO_SCHEDULE,
+        idempotencyKey: '',
+      };
       await expect(system.edge.createDeployment(request)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     });
 
@@ -177,7 +194,13 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
     it('deletes a key after one day', async () => {
       const clock = createFakeClock();
       await using other = await openDeploymentsSystem(transport, { clock });
-      const request = { agentId: AGENT, type: 'webhook', promptPrefix: undefined, idempotencyKey: 'old' };
+      const request = {
+        agentId: AGENT,
+        type: 'webhook',
+        promptPrefix: undefined,
+        ...NO_SCHEDULE,
+        idempotencyKey: 'old',
+      };
       const first = await other.edge.createDeployment(request, asOwner);
       const keyCount = async () => (await other.sql('select key from idempotency_keys')).length;
       expect(await keyCount()).toBe(1);
@@ -256,14 +279,14 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
         const { deployment } = await create();
         const { agentId, deploymentId } = deployment!;
         const attempts = [
-          system.edge[method]({ agentId, deploymentId }, asStranger),
-          system.edge[method]({ agentId: '', deploymentId }, asStranger),
-          system.edge[method]({ agentId: OTHER_AGENT, deploymentId }, asOwner),
-          system.edge[method]({ agentId, deploymentId: UNKNOWN_DEPLOYMENT }, asOwner),
-          system.edge[method]({ agentId, deploymentId: deploymentId.toLowerCase() }, asOwner),
-          system.edge[method]({ agentId, deploymentId: `${deploymentId}\0` }, asOwner),
-          system.edge[method]({ agentId: `${agentId}\0`, deploymentId }, asOwner),
-          system.edge[method]({ agentId, deploymentId: '' }, asOwner),
+          system.edge[method](referenceTo({ agentId, deploymentId }), asStranger),
+          system.edge[method](referenceTo({ agentId: '', deploymentId }), asStranger),
+          system.edge[method](referenceTo({ agentId: OTHER_AGENT, deploymentId }), asOwner),
+          system.edge[method](referenceTo({ agentId, deploymentId: UNKNOWN_DEPLOYMENT }), asOwner),
+          system.edge[method](referenceTo({ agentId, deploymentId: deploymentId.toLowerCase() }), asOwner),
+          system.edge[method](referenceTo({ agentId, deploymentId: `${deploymentId}\0` }), asOwner),
+          system.edge[method](referenceTo({ agentId: `${agentId}\0`, deploymentId }), asOwner),
+          system.edge[method](referenceTo({ agentId, deploymentId: '' }), asOwner),
         ];
         const outcomes = await Promise.allSettled(attempts);
         for (const outcome of outcomes) {

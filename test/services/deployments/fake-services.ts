@@ -12,6 +12,7 @@ import {
 import { connect, type TransportName } from '../../support/context.ts';
 import { FakeAuth } from '../../support/fake-auth.ts';
 import { identity } from '../../support/identity.ts';
+import { FakeSessions } from './fake-sessions.ts';
 
 interface AgentEntry {
   name: string;
@@ -27,11 +28,14 @@ interface AgentEntry {
 }
 
 /** State and recorded calls of the fake services: the methods that deployments calls. */
-interface FakeServices {
+export interface FakeServices {
   agents: Map<string, AgentEntry>;
   users: Map<string, { enabled: boolean }>;
+  /** The sessions of webhooks, by invocation. */
   sessions: Map<string, FakeSession>;
-  /** How often each method was called. */
+  /** The sessions of schedules. */
+  scheduled: FakeSessions;
+  /** How often each method was called, except for the poll of signals. */
   calls: Map<string, number>;
   /** Methods that wait before they return their result, until the promise resolves. */
   pauses: Map<string, Pause>;
@@ -50,6 +54,7 @@ export function createFakeServices(): FakeServices {
     agents: new Map(),
     users: new Map(),
     sessions: new Map(),
+    scheduled: new FakeSessions(),
     calls: new Map(),
     pauses: new Map(),
     failures: [],
@@ -71,7 +76,9 @@ export async function connectFakeServices(
       peers: allMethods(contract),
       secret: context.serviceSecret,
       clock: context.clock,
-      observe: ({ method }) => void fakes.calls.set(method, (fakes.calls.get(method) ?? 0) + 1),
+      observe: ({ method }) => {
+        if (method !== 'claimSignals') fakes.calls.set(method, (fakes.calls.get(method) ?? 0) + 1);
+      },
     });
     return stack.use(await connect(contract, endpoint, transport, context)).as('deployments');
   }
@@ -130,13 +137,16 @@ export async function connectFakeServices(
       },
     }),
     open(SessionsServiceDefinition, {
-      async createSession(request, { requestId = '' }) {
+      ...fakes.scheduled.methods,
+      async createSession(request, call) {
+        const { requestId = '' } = call;
         await pause('createSession');
+        if (request.actor) return fakes.scheduled.create(request, call);
         const failure = fakes.failures.shift();
         if (failure && !failure.created) throw failure.refusal;
         fakes.sessions.set(request.invocationId, { ...request, requestId });
         if (failure) throw failure.refusal;
-        return { sessionId: request.invocationId.replace('inv_', 'ses_') };
+        return { sessionId: request.invocationId.replace('inv_', 'ses_'), turnId: '' };
       },
       async listDeploymentSessions({ deploymentId, beforeInvocationId, limit }) {
         const sessions = [...fakes.sessions.values()]

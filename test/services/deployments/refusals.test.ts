@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import { createIds } from '../../../lib/ids.ts';
 import { createLog } from '../../../lib/log.ts';
-import type { RefusalRow } from '../../../services/deployments/domain.ts';
-import { createRefusalLog } from '../../../services/deployments/refusals.ts';
+import type { RefusalRow } from '../../../services/deployments/domain/invocations.ts';
+import { createRefusalLog } from '../../../services/deployments/webhooks/refusals.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 function open(write: (rows: RefusalRow[]) => Promise<void> = async () => {}) {

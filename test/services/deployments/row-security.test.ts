@@ -19,6 +19,14 @@ const rowsOf = (deploymentId: string, owner: string) => `
     values ('${deploymentId}', '${owner}', '${AGENT}', 'webhook', 'enabled', 'sealed', now(), now());
   insert into refusals (deployment_id, invocation_id, slot, reason, count, body_bytes, source_address, created_at)
     values ('${deploymentId}', 'inv_1', 'inv_1', 'disabled', 1, 0, '', now());
+  insert into schedules (deployment_id, owner_id, kind, expression, timezone, dst_missing, dst_repeated, jitter_seconds,
+      overlap, catch_up_seconds, session_mode, session_is_given, prompt_digest, pause_after_failures, count_failed_turns)
+    values ('${deploymentId}', '${owner}', 'cron', '* * * * *', 'UTC', 'shift', 'first', 0, 'skip', 0, 'new', false, '', 0, false);
+  insert into prompts (deployment_id, digest, text) values ('${deploymentId}', '', 'Work.');
+  insert into runs (run_id, deployment_id, owner_id, slot, trigger, status, created_at)
+    values ('run_${deploymentId}', '${deploymentId}', '${owner}', 'a', 'scheduled', 'skipped', now());
+  insert into backfills (backfill_id, deployment_id, owner_id, from_at, until_at, overlap, skip_existing, count, created_by, created_at)
+    values ('bkf_${deploymentId}', '${deploymentId}', '${owner}', now(), now(), 'allow', true, 0, '${owner}', now());
   insert into idempotency_keys (caller, key, fingerprint, answer, created_at) values ('${owner}', 'k', '', '', now());`;
 
 describe('row-level security of the deployments schema', () => {
@@ -40,8 +48,10 @@ describe('row-level security of the deployments schema', () => {
     expect(await fixture.rowsVisibleTo('refusals', BOB)).toEqual([expect.objectContaining(refused)]);
     const answered = { caller: BOB };
     expect(await fixture.rowsVisibleTo('idempotency_keys', BOB)).toEqual([expect.objectContaining(answered)]);
-    for (const table of ['deployments', 'refusals', 'idempotency_keys'])
-      expect(await fixture.rowsVisibleWithoutUser(table)).toEqual([]);
+    for (const table of ['schedules', 'prompts', 'runs', 'backfills'])
+      expect(await fixture.rowsVisibleTo(table, BOB)).toEqual([expect.objectContaining(refused)]);
+    const all = ['deployments', 'refusals', 'idempotency_keys', 'schedules', 'prompts', 'runs', 'backfills'];
+    for (const table of all) expect(await fixture.rowsVisibleWithoutUser(table)).toEqual([]);
   });
 
   it('prevents reads and changes of the rows of another user', async () => {
@@ -56,7 +66,7 @@ describe('row-level security of the deployments schema', () => {
     const page = { caller: BOB, deploymentId: ALICES, limit: 10, cursor: '' };
     expect((await refusals.invocations(page, async () => [], asBob)).rows).toEqual([]);
     expect(await store.setStatus(ofAlice, 'disabled', new Date(), asBob)).toBeUndefined();
-    expect(await store.remove(ofAlice, asBob)).toBe(false);
+    expect(await store.remove(ofAlice, () => {}, asBob)).toBe(false);
     const change = (text: string) => fixture.db.change(undeclaredStatement(text), [], asBob);
     expect(await change('update deployments set agent_id = agent_id')).toBe(1);
     await expect(change(`update deployments set created_by = '${ALICE}'`)).rejects.toThrow(

@@ -3,9 +3,11 @@ import { TRANSPORTS } from '../../support/context.ts';
 import {
   AGENT,
   type DeploymentsSystem,
+  NO_SCHEDULE,
   OTHER_AGENT,
   OWNER,
   openDeploymentsSystem,
+  referenceTo,
   STRANGER,
 } from './system.ts';
 
@@ -42,7 +44,7 @@ describe.each(TRANSPORTS)('deployments of a shared agent, %s', (transport) => {
   });
 
   async function create(who: typeof owner, agentId = AGENT): Promise<string> {
-    const request = { agentId, type: 'webhook', promptPrefix: undefined, idempotencyKey: '' };
+    const request = { agentId, type: 'webhook', promptPrefix: undefined, ...NO_SCHEDULE, idempotencyKey: '' };
     const { deployment } = await system.edge.createDeployment(request, who);
     created.add(deployment?.deploymentId ?? '');
     return deployment?.deploymentId ?? '';
@@ -67,7 +69,7 @@ describe.each(TRANSPORTS)('deployments of a shared agent, %s', (transport) => {
       'reads the calls of',
       (who) => system.edge.listInvocations({ agentId: AGENT, deploymentId, page: undefined }, who),
     ],
-    ['deletes', (who) => system.edge.deleteDeployment({ agentId: AGENT, deploymentId }, who)],
+    ['deletes', (who) => system.edge.deleteDeployment(referenceTo({ agentId: AGENT, deploymentId }), who)],
   ];
 
   it.each(requests)('a manager of the agent %s a deployment of another user', async (_, request) => {
@@ -158,7 +160,7 @@ describe.each(TRANSPORTS)('deployments of a shared agent, %s', (transport) => {
     const agent = system.fakes.agents.get(AGENT);
     if (agent) agent.managers = [];
     expect(await listIds(manager)).toEqual([theirs]);
-    await system.edge.deleteDeployment({ agentId: AGENT, deploymentId: theirs }, manager);
+    await system.edge.deleteDeployment(referenceTo({ agentId: AGENT, deploymentId: theirs }), manager);
     expect(await listIds(owner)).toEqual([deploymentId]);
   });
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findSignatureFault, type SignedRequest } from '../../../services/deployments/signature.ts';
+import { findSignatureFault, type SignedRequest } from '../../../services/deployments/webhooks/signature.ts';
 
 const SECRET = 'whsec_Zm9yIHRoZSB0YWJsZSBvZiB2YXJpYXRpb25z';
 const NOW_SECONDS = 1_767_225_600;

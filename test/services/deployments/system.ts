@@ -10,7 +10,7 @@ import {
 import { openDeployments } from '../../../services/deployments/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
-import { connectFakeServices, createFakeServices } from './fake-services.ts';
+import { connectFakeServices, createFakeServices, type FakeServices } from './fake-services.ts';
 
 export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['member'] };
 export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
@@ -20,18 +20,29 @@ export const FOREIGN_AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVC';
 export const UNKNOWN_AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVD';
 export const UNKNOWN_DEPLOYMENT = 'dep_01M7XYC91CC5TE06JQWDWRTJVA';
 
-const CONFIG = { pool: 4, windowSeconds: 300, maxBodyBytes: 4 * 1024 * 1024 };
+const CONFIG = {
+  pool: 4,
+  windowSeconds: 300,
+  maxBodyBytes: 4 * 1024 * 1024,
+  scheduleMinIntervalSeconds: 60,
+  scheduleBatch: 500,
+  runHistoryDays: 400,
+};
+/** The members of a request for a webhook that only schedules use. */
+export const NO_SCHEDULE = { name: '', metadata: {}, schedule: undefined };
 const SEALING_KEY = 'the sealing key of the services under test';
 
 interface SystemOptions extends Partial<ServiceContext> {
   sealingKey?: string;
   /** Open on the database of another system. */
   databaseUrl?: string;
+  /** Use the fake services of another system. */
+  fakes?: FakeServices;
 }
 
 /** Opens the deployments service on a new database, with fakes that have three agents and two users. */
 export async function openDeploymentsSystem(transport: TransportName, options: SystemOptions = {}) {
-  const { sealingKey = SEALING_KEY, databaseUrl, ...overrides } = options;
+  const { sealingKey = SEALING_KEY, databaseUrl, fakes = createFakeServices(), ...overrides } = options;
   const stack = new AsyncDisposableStack();
   const url = databaseUrl ?? stack.use(await createDatabase()).url;
   const lines: string[] = [];
@@ -44,7 +55,6 @@ export async function openDeploymentsSystem(transport: TransportName, options: S
     observe: ({ cause, request: _, ...observation }) => log.info({ err: cause, ...observation }),
     ...overrides,
   });
-  const fakes = createFakeServices();
   const clients = await connectFakeServices(fakes, transport, context, stack);
   const sealingKeys = { read: async () => sealingKey, create: async () => sealingKey };
   const service = await openDeployments(
@@ -82,7 +92,7 @@ export async function openDeploymentsSystem(transport: TransportName, options: S
 
   /** Creates a webhook of OWNER. Returns it with its secret. */
   async function create(promptPrefix?: string, agentId = AGENT) {
-    const request = { agentId, type: 'webhook', promptPrefix, idempotencyKey: '' };
+    const request = { agentId, type: 'webhook', promptPrefix, ...NO_SCHEDULE, idempotencyKey: '' };
     const { deployment, sharedSecret } = await edge.createDeployment(request, { caller: OWNER });
     if (!deployment || !sharedSecret) throw new Error('no deployment was created');
     return { deployment, secret: sharedSecret };
@@ -139,6 +149,7 @@ export function sign(secret: string, timestamp: string, body: Uint8Array): strin
   return createHmac('sha256', secret).update(`${timestamp}.${digest}`).digest('base64');
 }
 
-export function referenceTo(deployment: Deployment) {
-  return { agentId: deployment.agentId, deploymentId: deployment.deploymentId };
+/** The ids of a deployment, for every request about it. */
+export function referenceTo({ agentId, deploymentId }: Pick<Deployment, 'agentId' | 'deploymentId'>) {
+  return { agentId, deploymentId, ifRevisions: undefined, metadata: undefined, schedule: undefined };
 }

@@ -300,7 +300,7 @@ describe.each(TRANSPORTS)('conversations over %s', (transport) => {
       system.deployments.createSession(request, { requestId: REQUEST }),
       system.deployments.createSession(request, { requestId: REQUEST }),
     ]);
-    expect(answers).toEqual([
+    expect(answers).toMatchObject([
       { sessionId: 'ses_01M7XYC91CC5TE06JQWDWRTJVC' },
       { sessionId: 'ses_01M7XYC91CC5TE06JQWDWRTJVC' },
     ]);

@@ -22,7 +22,11 @@ const ALLOWED: Record<string, string[]> = {
     ...['listSandboxes', 'getSandbox', 'terminateSandbox'],
   ],
   runner: ['listMessages', 'claimTurns', 'renewLeases', 'reportTurns', 'takeSandbox', 'reportSandboxes'],
-  deployments: ['createSession', 'listDeploymentSessions'],
+  deployments: [
+    'getSession',
+    ...['createSession', 'listDeploymentSessions', 'sendMessage', 'interruptSession'],
+    ...['lookUpTurns', 'claimSignals', 'ackSignals'],
+  ],
   files: ['locateWorkspace', 'appendFileEvents', 'listReferencedParts'],
   vaults: ['checkLease', 'resolveAuthorizations'],
   agents: [],

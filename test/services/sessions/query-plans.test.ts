@@ -10,7 +10,7 @@ import { ADMINISTRATOR, createConversation, OWNER, openSystem } from './system.t
 
 const SESSIONS = 20_000;
 const EVENTS = 20_000;
-/** Partial indexes of unfinished work. They are short and may be read completely. */
+/** Indexes of unfinished work. They are short, or read up to a limit. */
 const SHORT = [
   'turns_ready',
   'turns_behind',
@@ -20,6 +20,7 @@ const SHORT = [
   'approvals_pending',
   'client_calls_pending',
   'sandboxes_unseen',
+  'signals_pkey',
 ];
 /** Tables that grow without a limit. */
 const TABLES = [
@@ -33,6 +34,7 @@ const TABLES = [
   'session_environments',
   'session_outcomes',
   'session_metadata',
+  'signals',
 ];
 /** Each combination of filters is a statement of this name. Other test files of this process may declare more of them. */
 const TEAM = { key: 'team', value: 'blue' };
@@ -142,6 +144,7 @@ const FILL = `
     from generate_series(1, ${SESSIONS}) i;
   insert into session_environments (session_id, status, sandbox_id, provider)
     select tenant_id, 'ready', sandbox_id, provider from sandboxes;
+  insert into signals (kind, session_id, created_at) select 'turn_ended', session_id, now() from sessions;
   insert into session_metadata (owner_id, archived, term, session_id, agent_id)
     select owner_id, false, hashtextextended(member, 0), session_id, agent_id
     from sessions cross join unnest(array['a=1', 'b=1']) member

@@ -4,7 +4,9 @@ import type { ClaimedTurn, NewEvent, TurnReport } from '../../../proto/gen/ahs/s
 import { seeded } from '../../chaos/random.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { brokenInvariants } from '../../support/invariants.ts';
+import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
+import { newRunId, runRequest, sendForRun } from './deployment-runs.ts';
 import {
   COMPLETED,
   claimTurns,
@@ -50,9 +52,18 @@ describe('random concurrent operations on sessions', () => {
     const clock = createFakeClock();
     const here = await openSystem('in process', { clock }, { leaseSeconds: 5, approvalTtlSeconds: 20 });
     system = here;
-    const sessions = await Promise.all(
-      Array.from({ length: SESSIONS }, (_, i) => createConversation(here, `begin ${i}`)),
+    const conversations = await Promise.all(
+      Array.from({ length: SESSIONS / 2 }, (_, i) => createConversation(here, `begin ${i}`)),
     );
+    const scheduled = await Promise.all(
+      Array.from({ length: SESSIONS / 2 }, async () => {
+        const { sessionId } = await here.deployments.createSession(runRequest(newRunId()));
+        return sessionId;
+      }),
+    );
+    const sessions = [...conversations, ...scheduled];
+    /** Runs of a schedule, whose messages are sent again and again. */
+    const runs = Array.from({ length: 4 }, newRunId);
     const runningTurns = new Map<string, RunningTurn>();
     const clientCalls = new Set<string>();
 
@@ -144,6 +155,10 @@ describe('random concurrent operations on sessions', () => {
     const actions: ((sessionId: string) => Promise<unknown>)[] = [
       (sessionId) =>
         sendText(here, sessionId, 'more', pick(['enqueue', 'enqueue', 'enqueue', 'reject', 'interrupt'])),
+      async (sessionId) => {
+        const busyPolicy = pick(['enqueue', 'enqueue', 'reject', 'interrupt']);
+        if (scheduled.includes(sessionId)) await sendForRun(here, sessionId, pick(runs), { busyPolicy });
+      },
       (sessionId) => here.edge.interruptSession({ sessionId, holdQueue: pick([true, false]) }, { caller }),
       (sessionId) => here.edge.releaseQueue({ sessionId }, { caller }),
       async (sessionId) => {
@@ -194,5 +209,32 @@ describe('random concurrent operations on sessions', () => {
       return all.every(({ status, needsAction }) => status === 'idle' && !needsAction);
     });
     expect(await brokenInvariants(here.database.url)).toEqual([]);
+
+    const { url } = here.database;
+    expect(await rowsOn(url, SIGNALS)).toEqual(await rowsOn(url, signalledEvents(scheduled)));
+    expect(await rowsOn(url, 'select from sessions.signals limit 1')).toHaveLength(1);
+    const queuedTwice = `select turn_id from sessions.turns group by turn_id having count(*) > 1`;
+    expect(await rowsOn(url, queuedTwice)).toEqual([]);
   });
 });
+
+const SIGNALS = `
+  select session_id, kind, turn_id, count(*)::integer from sessions.signals where kind <> 'turn_resumed'
+  group by 1, 2, 3 order by 1, 2, 3`;
+
+/** The signals that follow from the journals of these sessions. */
+const signalledEvents = (sessionIds: readonly string[]) => `
+  select session_id, kind, turn_id, count(*)::integer
+  from sessions.journal j cross join lateral json_array_elements(j.events::json) event
+    cross join lateral (select event ->> 'turn_id' as turn_id, case event ->> 'type'
+      when 'turn.queued' then 'turn_queued'
+      when 'turn.blocked' then 'turn_blocked'
+      when 'turn.completed' then 'turn_ended'
+      when 'turn.failed' then 'turn_ended'
+      when 'turn.interrupted' then 'turn_ended'
+      when 'turn.cancelled' then 'turn_ended'
+      when 'approval.requested' then 'approval_requested'
+      when 'approval.decided' then 'approval_decided'
+    end as kind) signal
+  where session_id = any ('{${sessionIds.join()}}') and kind is not null
+  group by 1, 2, 3 order by 1, 2, 3`;

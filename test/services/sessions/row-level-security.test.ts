@@ -47,7 +47,8 @@ const rowsOf = (sessionId: string, owner: string) => {
     insert into sandboxes (sandbox_id, provider, isolation, status, tenancy, tenant_id, owner_id, runner_id,
                            environment_id, environment_version, limits, created_at, updated_at, seen_at)
       values ('sbx_${letter}', 'simulated', 'simulation', 'ready', 'session', '${sessionId}', '${owner}', 'rnr_1',
-              'env_1', 1, '{}', now(), now(), now());`;
+              'env_1', 1, '{}', now(), now(), now());
+    insert into signals (kind, session_id, created_at) values ('session_deleted', '${sessionId}', now());`;
 };
 
 describe('row-level security of the sessions schema', () => {
@@ -79,8 +80,8 @@ describe('row-level security of the sessions schema', () => {
     expect(await wall.rowsVisibleTo('approvals', ALICE, 'state')).toBeUndefined();
   });
 
-  it('denies users access to sandboxes and idempotency keys', async () => {
-    for (const table of ['sandboxes', 'idempotency_keys'])
+  it('denies users access to sandboxes, signals and idempotency keys', async () => {
+    for (const table of ['sandboxes', 'signals', 'idempotency_keys'])
       expect(await wall.rowsVisibleTo(table, BOB)).toBeUndefined();
   });
 

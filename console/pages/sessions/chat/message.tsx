@@ -18,6 +18,7 @@ export interface MessageProps {
 
 const SENDERS: Partial<Record<SaidItem['actor']['type'], string>> = {
   trigger: 'Trigger',
+  schedule: 'Schedule',
 };
 
 export function Message({ message, session, mayWrite, onRaw }: MessageProps) {

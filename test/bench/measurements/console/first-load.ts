@@ -26,7 +26,7 @@ export async function measureFirstLoad(bench: Bench, browser: Browser): Promise<
     '/sessions',
     ...['', '?view=timeline', '?view=raw', '?view=files'].map((view) => `/sessions/${session}${view}`),
     ...['/agents', '/agents/new', `/agents/${agent}`, `/agents/${agent}?tab=access`],
-    ...['/assistants', '/assistants/new', '/triggers', '/triggers/new'],
+    ...['/assistants', '/assistants/new', '/deployments', '/deployments/new'],
     ...['/environments', '/environments/new', '/administration', '/administration?tab=audit', '/tokens'],
   ];
   let largest: FirstLoad = { page: '', kib: 0 };

@@ -20,7 +20,7 @@ export async function measureIdleTraffic(bench: Bench, browser: Browser): Promis
   const api = createApi(subject.origin);
   const agent = await api.createAgent();
   const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'Hello' });
-  const paths = ['/', '/sessions', `/sessions/${body.data.session_id}`, '/agents', '/triggers'];
+  const paths = ['/', '/sessions', `/sessions/${body.data.session_id}`, '/agents', '/deployments'];
   const context = await browser.newContext({ baseURL: subject.origin });
   try {
     const durationMs = DURATION_MS * bench.scale;

@@ -59,6 +59,7 @@ export function sessionState(fields: Partial<SessionState> = {}): SessionState {
     queuedTurns: 0,
     queueHeld: false,
     fence: 5,
+    hasSignals: false,
     usage: NO_USAGE,
     toolsOfferedSha256: null,
     current: null,

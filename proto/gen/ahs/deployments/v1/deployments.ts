@@ -7,7 +7,34 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { PageInfo, PageRequest, SealedForPeer } from "../../common/v1/common.ts";
+import { ExpectedRevisions, PageInfo, PageRequest, SealedForPeer } from "../../common/v1/common.ts";
+import {
+  CancelRunRequest,
+  CancelRunResponse,
+  CreateBackfillRequest,
+  CreateBackfillResponse,
+  DeleteBackfillRequest,
+  DeleteBackfillResponse,
+  GetBackfillRequest,
+  GetBackfillResponse,
+  GetRunRequest,
+  GetRunResponse,
+  ListBackfillsRequest,
+  ListBackfillsResponse,
+  ListRunsRequest,
+  ListRunsResponse,
+  ListUpcomingRequest,
+  ListUpcomingResponse,
+  PreviewScheduleRequest,
+  PreviewScheduleResponse,
+  ReplayRunRequest,
+  ReplayRunResponse,
+  RunNowRequest,
+  RunNowResponse,
+  ScheduleChange,
+  ScheduleSettings,
+  ScheduleStatus,
+} from "./schedules.ts";
 
 export const protobufPackage = "ahs.deployments.v1";
 
@@ -19,9 +46,9 @@ export interface Deployment {
   agentId: string;
   /** Empty: the agent is deleted. */
   agentName: string;
-  /** webhook */
+  /** webhook | schedule */
   type: string;
-  /** hmac */
+  /** hmac; empty for schedules. */
   authenticationType: string;
   /** Absent: none. */
   promptPrefix?:
@@ -29,24 +56,53 @@ export interface Deployment {
     | undefined;
   /** enabled | disabled */
   status: string;
+  /** Empty for schedules. */
   triggerUrl: string;
   /** usr_… */
   createdBy: string;
   createdAt: Date | undefined;
-  updatedAt: Date | undefined;
+  updatedAt:
+    | Date
+    | undefined;
+  /** Empty for webhooks. */
+  name: string;
+  /** Incremented by each change of a client. 0 for webhooks. */
+  revision: number;
+  metadata: { [key: string]: string };
+  /** Only of schedules. */
+  schedule: ScheduleSettings | undefined;
+  scheduleStatus: ScheduleStatus | undefined;
+}
+
+export interface Deployment_MetadataEntry {
+  key: string;
+  value: string;
 }
 
 export interface CreateDeploymentRequest {
   agentId: string;
-  /** webhook */
+  /** webhook | schedule */
   type: string;
+  /** Only for webhooks. */
   promptPrefix?:
     | string
     | undefined;
   /** Empty: none. */
   idempotencyKey: string;
   /** The caller opens sealed_shared_secret. Callers of older releases get shared_secret. */
-  acceptsSealedSecret?: boolean | undefined;
+  acceptsSealedSecret?:
+    | boolean
+    | undefined;
+  /** Not for webhooks. */
+  name: string;
+  metadata: { [key: string]: string };
+  /** Only for schedules. */
+  schedule: ScheduleSettings | undefined;
+}
+
+export interface CreateDeploymentRequest_MetadataEntry {
+  key: string;
+  value: string;
 }
 
 export interface CreateDeploymentResponse {
@@ -66,7 +122,7 @@ export interface ListDeploymentsRequest {
     | undefined;
   /** Empty: all agents of the caller. */
   agentId: string;
-  /** A part of the agent name, the type or the id; empty: all. */
+  /** A part of the name, the agent name, the type or the id; empty: all. */
   q: string;
   /** Empty: all. */
   type: string;
@@ -91,6 +147,27 @@ export interface GetDeploymentResponse {
 export interface UpdateDeploymentRequest {
   agentId: string;
   deploymentId: string;
+  /** Absent: unchanged. */
+  name?:
+    | string
+    | undefined;
+  /** Replaces the metadata. Absent: unchanged. */
+  metadata: DeploymentMetadata | undefined;
+  schedule: ScheduleChange | undefined;
+  ifRevisions:
+    | ExpectedRevisions
+    | undefined;
+  /** The body names a type. Refused with DEPLOYMENT_IMMUTABLE when it differs. */
+  type?: string | undefined;
+}
+
+export interface DeploymentMetadata {
+  entries: { [key: string]: string };
+}
+
+export interface DeploymentMetadata_EntriesEntry {
+  key: string;
+  value: string;
 }
 
 export interface UpdateDeploymentResponse {
@@ -118,6 +195,7 @@ export interface DisableDeploymentResponse {
 export interface DeleteDeploymentRequest {
   agentId: string;
   deploymentId: string;
+  ifRevisions: ExpectedRevisions | undefined;
 }
 
 export interface DeleteDeploymentResponse {
@@ -186,6 +264,11 @@ function createBaseDeployment(): Deployment {
     createdBy: "",
     createdAt: undefined,
     updatedAt: undefined,
+    name: "",
+    revision: 0,
+    metadata: {},
+    schedule: undefined,
+    scheduleStatus: undefined,
   };
 }
 
@@ -223,6 +306,21 @@ export const Deployment: MessageFns<Deployment> = {
     }
     if (message.updatedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(90).fork()).join();
+    }
+    if (message.name !== "") {
+      writer.uint32(98).string(message.name);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(104).int64(message.revision);
+    }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      Deployment_MetadataEntry.encode({ key: key as any, value }, writer.uint32(114).fork()).join();
+    });
+    if (message.schedule !== undefined) {
+      ScheduleSettings.encode(message.schedule, writer.uint32(122).fork()).join();
+    }
+    if (message.scheduleStatus !== undefined) {
+      ScheduleStatus.encode(message.scheduleStatus, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -328,6 +426,106 @@ export const Deployment: MessageFns<Deployment> = {
             message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            const entry14 = Deployment_MetadataEntry.decode(reader, reader.uint32());
+            if (entry14.value !== undefined) {
+              message.metadata[entry14.key] = entry14.value;
+            }
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.schedule = ScheduleSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.scheduleStatus = ScheduleStatus.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeployment_MetadataEntry(): Deployment_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const Deployment_MetadataEntry: MessageFns<Deployment_MetadataEntry> = {
+  encode(message: Deployment_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Deployment_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeployment_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -342,7 +540,16 @@ export const Deployment: MessageFns<Deployment> = {
 };
 
 function createBaseCreateDeploymentRequest(): CreateDeploymentRequest {
-  return { agentId: "", type: "", promptPrefix: undefined, idempotencyKey: "", acceptsSealedSecret: undefined };
+  return {
+    agentId: "",
+    type: "",
+    promptPrefix: undefined,
+    idempotencyKey: "",
+    acceptsSealedSecret: undefined,
+    name: "",
+    metadata: {},
+    schedule: undefined,
+  };
 }
 
 export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
@@ -361,6 +568,15 @@ export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
     }
     if (message.acceptsSealedSecret !== undefined) {
       writer.uint32(40).bool(message.acceptsSealedSecret);
+    }
+    if (message.name !== "") {
+      writer.uint32(50).string(message.name);
+    }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      CreateDeploymentRequest_MetadataEntry.encode({ key: key as any, value }, writer.uint32(58).fork()).join();
+    });
+    if (message.schedule !== undefined) {
+      ScheduleSettings.encode(message.schedule, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -416,6 +632,90 @@ export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
             }
 
             message.acceptsSealedSecret = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            const entry7 = CreateDeploymentRequest_MetadataEntry.decode(reader, reader.uint32());
+            if (entry7.value !== undefined) {
+              message.metadata[entry7.key] = entry7.value;
+            }
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.schedule = ScheduleSettings.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateDeploymentRequest_MetadataEntry(): CreateDeploymentRequest_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const CreateDeploymentRequest_MetadataEntry: MessageFns<CreateDeploymentRequest_MetadataEntry> = {
+  encode(message: CreateDeploymentRequest_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateDeploymentRequest_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateDeploymentRequest_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
@@ -761,7 +1061,15 @@ export const GetDeploymentResponse: MessageFns<GetDeploymentResponse> = {
 };
 
 function createBaseUpdateDeploymentRequest(): UpdateDeploymentRequest {
-  return { agentId: "", deploymentId: "" };
+  return {
+    agentId: "",
+    deploymentId: "",
+    name: undefined,
+    metadata: undefined,
+    schedule: undefined,
+    ifRevisions: undefined,
+    type: undefined,
+  };
 }
 
 export const UpdateDeploymentRequest: MessageFns<UpdateDeploymentRequest> = {
@@ -771,6 +1079,21 @@ export const UpdateDeploymentRequest: MessageFns<UpdateDeploymentRequest> = {
     }
     if (message.deploymentId !== "") {
       writer.uint32(18).string(message.deploymentId);
+    }
+    if (message.name !== undefined) {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.metadata !== undefined) {
+      DeploymentMetadata.encode(message.metadata, writer.uint32(34).fork()).join();
+    }
+    if (message.schedule !== undefined) {
+      ScheduleChange.encode(message.schedule, writer.uint32(42).fork()).join();
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(50).fork()).join();
+    }
+    if (message.type !== undefined) {
+      writer.uint32(58).string(message.type);
     }
     return writer;
   },
@@ -802,6 +1125,152 @@ export const UpdateDeploymentRequest: MessageFns<UpdateDeploymentRequest> = {
             }
 
             message.deploymentId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.metadata = DeploymentMetadata.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.schedule = ScheduleChange.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeploymentMetadata(): DeploymentMetadata {
+  return { entries: {} };
+}
+
+export const DeploymentMetadata: MessageFns<DeploymentMetadata> = {
+  encode(message: DeploymentMetadata, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    globalThis.Object.entries(message.entries).forEach(([key, value]: [string, string]) => {
+      DeploymentMetadata_EntriesEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeploymentMetadata {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeploymentMetadata();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            const entry1 = DeploymentMetadata_EntriesEntry.decode(reader, reader.uint32());
+            if (entry1.value !== undefined) {
+              message.entries[entry1.key] = entry1.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeploymentMetadata_EntriesEntry(): DeploymentMetadata_EntriesEntry {
+  return { key: "", value: "" };
+}
+
+export const DeploymentMetadata_EntriesEntry: MessageFns<DeploymentMetadata_EntriesEntry> = {
+  encode(message: DeploymentMetadata_EntriesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeploymentMetadata_EntriesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeploymentMetadata_EntriesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
@@ -1070,7 +1539,7 @@ export const DisableDeploymentResponse: MessageFns<DisableDeploymentResponse> = 
 };
 
 function createBaseDeleteDeploymentRequest(): DeleteDeploymentRequest {
-  return { agentId: "", deploymentId: "" };
+  return { agentId: "", deploymentId: "", ifRevisions: undefined };
 }
 
 export const DeleteDeploymentRequest: MessageFns<DeleteDeploymentRequest> = {
@@ -1080,6 +1549,9 @@ export const DeleteDeploymentRequest: MessageFns<DeleteDeploymentRequest> = {
     }
     if (message.deploymentId !== "") {
       writer.uint32(18).string(message.deploymentId);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1111,6 +1583,14 @@ export const DeleteDeploymentRequest: MessageFns<DeleteDeploymentRequest> = {
             }
 
             message.deploymentId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1595,7 +2075,7 @@ export const TriggerResponse: MessageFns<TriggerResponse> = {
   },
 };
 
-/** Starts agents through signed webhooks. */
+/** Starts agents through signed webhooks and on schedules. */
 export type DeploymentsServiceDefinition = typeof DeploymentsServiceDefinition;
 export const DeploymentsServiceDefinition = {
   name: "DeploymentsService",
@@ -1626,7 +2106,7 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Webhooks cannot be changed: returns DEPLOYMENT_IMMUTABLE for an existing deployment. */
+    /** Changes a schedule. Returns DEPLOYMENT_IMMUTABLE for a webhook and for another type, and VERSION_CONFLICT. */
     updateDeployment: {
       name: "UpdateDeployment",
       requestType: UpdateDeploymentRequest as typeof UpdateDeploymentRequest,
@@ -1676,6 +2156,101 @@ export const DeploymentsServiceDefinition = {
       requestType: TriggerRequest as typeof TriggerRequest,
       requestStream: false,
       responseType: TriggerResponse as typeof TriggerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Queues a run outside of the schedule, also while it is disabled. */
+    runNow: {
+      name: "RunNow",
+      requestType: RunNowRequest as typeof RunNowRequest,
+      requestStream: false,
+      responseType: RunNowResponse as typeof RunNowResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Lists runs, newest first. */
+    listRuns: {
+      name: "ListRuns",
+      requestType: ListRunsRequest as typeof ListRunsRequest,
+      requestStream: false,
+      responseType: ListRunsResponse as typeof ListRunsResponse,
+      responseStream: false,
+      options: {},
+    },
+    getRun: {
+      name: "GetRun",
+      requestType: GetRunRequest as typeof GetRunRequest,
+      requestStream: false,
+      responseType: GetRunResponse as typeof GetRunResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Queues a run with the prompt and the scheduled time of an earlier one. */
+    replayRun: {
+      name: "ReplayRun",
+      requestType: ReplayRunRequest as typeof ReplayRunRequest,
+      requestStream: false,
+      responseType: ReplayRunResponse as typeof ReplayRunResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Cancels a queued run or interrupts a running one. A run that has ended is returned unchanged. */
+    cancelRun: {
+      name: "CancelRun",
+      requestType: CancelRunRequest as typeof CancelRunRequest,
+      requestStream: false,
+      responseType: CancelRunResponse as typeof CancelRunResponse,
+      responseStream: false,
+      options: {},
+    },
+    listUpcoming: {
+      name: "ListUpcoming",
+      requestType: ListUpcomingRequest as typeof ListUpcomingRequest,
+      requestStream: false,
+      responseType: ListUpcomingResponse as typeof ListUpcomingResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Returns the next times of a schedule that does not exist. Nothing is stored. Refused with INVALID_SCHEDULE. */
+    previewSchedule: {
+      name: "PreviewSchedule",
+      requestType: PreviewScheduleRequest as typeof PreviewScheduleRequest,
+      requestStream: false,
+      responseType: PreviewScheduleResponse as typeof PreviewScheduleResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Queues a run for each scheduled time of a range. Refused with BACKFILL_TOO_LARGE for more than 1,000 times. */
+    createBackfill: {
+      name: "CreateBackfill",
+      requestType: CreateBackfillRequest as typeof CreateBackfillRequest,
+      requestStream: false,
+      responseType: CreateBackfillResponse as typeof CreateBackfillResponse,
+      responseStream: false,
+      options: {},
+    },
+    listBackfills: {
+      name: "ListBackfills",
+      requestType: ListBackfillsRequest as typeof ListBackfillsRequest,
+      requestStream: false,
+      responseType: ListBackfillsResponse as typeof ListBackfillsResponse,
+      responseStream: false,
+      options: {},
+    },
+    getBackfill: {
+      name: "GetBackfill",
+      requestType: GetBackfillRequest as typeof GetBackfillRequest,
+      requestStream: false,
+      responseType: GetBackfillResponse as typeof GetBackfillResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Cancels the runs of a backfill that have not started. */
+    deleteBackfill: {
+      name: "DeleteBackfill",
+      requestType: DeleteBackfillRequest as typeof DeleteBackfillRequest,
+      requestStream: false,
+      responseType: DeleteBackfillResponse as typeof DeleteBackfillResponse,
       responseStream: false,
       options: {},
     },

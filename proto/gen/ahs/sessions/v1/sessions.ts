@@ -322,10 +322,86 @@ export interface CreateSessionRequest {
   /** Size of the request body in bytes, and the address of its sender, for the invocation log. */
   bodyBytes: number;
   sourceAddress: string;
+  /** The deployment that acts. Absent for webhooks. */
+  actor?: DeploymentActor | undefined;
 }
 
 export interface CreateSessionResponse {
   sessionId: string;
+  /** The first turn. Only with an actor. */
+  turnId: string;
+}
+
+/** A deployment that acts on behalf of the owner of a session. The session then writes signals (see ClaimSignals). */
+export interface DeploymentActor {
+  /** schedule */
+  type: string;
+  /** dep_… */
+  deploymentId: string;
+  /**
+   * run_…: the session and its first turn, or the turn of the message, have the 26 characters of this id, so that a
+   * repeated call has one effect. CreateSession then takes no invocation_id. Empty for InterruptSession.
+   */
+  runId: string;
+}
+
+export interface LookUpTurnsRequest {
+  /** At most 500. */
+  turnIds: string[];
+}
+
+export interface LookUpTurnsResponse {
+  turns: TurnState[];
+}
+
+export interface TurnState {
+  turnId: string;
+  sessionId: string;
+  /** queued | in_progress | blocked | completed | failed | interrupted | cancelled */
+  status: string;
+  /** JSON object with a type. Empty until the turn has ended or blocked. */
+  stopReasonJson: string;
+  /** JSON object of the public API. Empty until the turn has ended. */
+  usageJson: string;
+  /** JSON object {code, message}. Empty unless the turn failed. */
+  errorJson: string;
+  startedAt: Date | undefined;
+  finishedAt: Date | undefined;
+}
+
+/** A change of a session that a schedule or a channel uses. */
+export interface Signal {
+  /** Grows with the time of its creation. */
+  signalId: string;
+  /** turn_ended | turn_blocked | turn_queued | turn_resumed | approval_requested | approval_decided | session_deleted */
+  kind: string;
+  sessionId: string;
+  /** Absent for session_deleted. */
+  turn:
+    | TurnState
+    | undefined;
+  /** Only for approvals. */
+  approvalId: string;
+  createdAt: Date | undefined;
+}
+
+export interface ClaimSignalsRequest {
+  /** 1–500. */
+  limit: number;
+  /** 1–300: the duration of the lease. */
+  leaseSeconds: number;
+}
+
+export interface ClaimSignalsResponse {
+  signals: Signal[];
+}
+
+export interface AckSignalsRequest {
+  /** At most 500. */
+  signalIds: string[];
+}
+
+export interface AckSignalsResponse {
 }
 
 export interface ListSessionsRequest {
@@ -428,7 +504,14 @@ export interface SendMessageRequest {
     | AttachmentList
     | undefined;
   /** They hold for this turn and take precedence over those of the session. */
-  overrides?: MessageOverrides | undefined;
+  overrides?:
+    | MessageOverrides
+    | undefined;
+  /**
+   * The deployment that sends the message on behalf of the caller. Required from deployments, refused from others. The
+   * message is refused with SESSION_BUSY while the queue is held, and idempotency_key is not used.
+   */
+  actor?: DeploymentActor | undefined;
 }
 
 export interface SendMessageResponse {
@@ -445,7 +528,11 @@ export interface InterruptSessionRequest {
     | boolean
     | undefined;
   /** Only this turn is interrupted. Another one is left as it is. */
-  turnId?: string | undefined;
+  turnId?:
+    | string
+    | undefined;
+  /** The deployment that interrupts on behalf of the caller. Required from deployments, refused from others. */
+  actor?: DeploymentActor | undefined;
 }
 
 export interface InterruptSessionResponse {
@@ -3266,6 +3353,7 @@ function createBaseCreateSessionRequest(): CreateSessionRequest {
     text: "",
     bodyBytes: 0,
     sourceAddress: "",
+    actor: undefined,
   };
 }
 
@@ -3294,6 +3382,9 @@ export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
     }
     if (message.sourceAddress !== "") {
       writer.uint32(66).string(message.sourceAddress);
+    }
+    if (message.actor !== undefined) {
+      DeploymentActor.encode(message.actor, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -3375,6 +3466,14 @@ export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
             message.sourceAddress = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.actor = DeploymentActor.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3389,13 +3488,16 @@ export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
 };
 
 function createBaseCreateSessionResponse(): CreateSessionResponse {
-  return { sessionId: "" };
+  return { sessionId: "", turnId: "" };
 }
 
 export const CreateSessionResponse: MessageFns<CreateSessionResponse> = {
   encode(message: CreateSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.sessionId !== "") {
       writer.uint32(10).string(message.sessionId);
+    }
+    if (message.turnId !== "") {
+      writer.uint32(18).string(message.turnId);
     }
     return writer;
   },
@@ -3421,6 +3523,591 @@ export const CreateSessionResponse: MessageFns<CreateSessionResponse> = {
             message.sessionId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeploymentActor(): DeploymentActor {
+  return { type: "", deploymentId: "", runId: "" };
+}
+
+export const DeploymentActor: MessageFns<DeploymentActor> = {
+  encode(message: DeploymentActor, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.type !== "") {
+      writer.uint32(10).string(message.type);
+    }
+    if (message.deploymentId !== "") {
+      writer.uint32(18).string(message.deploymentId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(26).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeploymentActor {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeploymentActor();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.deploymentId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLookUpTurnsRequest(): LookUpTurnsRequest {
+  return { turnIds: [] };
+}
+
+export const LookUpTurnsRequest: MessageFns<LookUpTurnsRequest> = {
+  encode(message: LookUpTurnsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.turnIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LookUpTurnsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLookUpTurnsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.turnIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLookUpTurnsResponse(): LookUpTurnsResponse {
+  return { turns: [] };
+}
+
+export const LookUpTurnsResponse: MessageFns<LookUpTurnsResponse> = {
+  encode(message: LookUpTurnsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.turns) {
+      TurnState.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LookUpTurnsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLookUpTurnsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.turns.push(TurnState.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTurnState(): TurnState {
+  return {
+    turnId: "",
+    sessionId: "",
+    status: "",
+    stopReasonJson: "",
+    usageJson: "",
+    errorJson: "",
+    startedAt: undefined,
+    finishedAt: undefined,
+  };
+}
+
+export const TurnState: MessageFns<TurnState> = {
+  encode(message: TurnState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.turnId !== "") {
+      writer.uint32(10).string(message.turnId);
+    }
+    if (message.sessionId !== "") {
+      writer.uint32(18).string(message.sessionId);
+    }
+    if (message.status !== "") {
+      writer.uint32(26).string(message.status);
+    }
+    if (message.stopReasonJson !== "") {
+      writer.uint32(34).string(message.stopReasonJson);
+    }
+    if (message.usageJson !== "") {
+      writer.uint32(42).string(message.usageJson);
+    }
+    if (message.errorJson !== "") {
+      writer.uint32(50).string(message.errorJson);
+    }
+    if (message.startedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.startedAt), writer.uint32(58).fork()).join();
+    }
+    if (message.finishedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.finishedAt), writer.uint32(66).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TurnState {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTurnState();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.stopReasonJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.usageJson = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.errorJson = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.startedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.finishedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSignal(): Signal {
+  return { signalId: "", kind: "", sessionId: "", turn: undefined, approvalId: "", createdAt: undefined };
+}
+
+export const Signal: MessageFns<Signal> = {
+  encode(message: Signal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.signalId !== "") {
+      writer.uint32(10).string(message.signalId);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.sessionId !== "") {
+      writer.uint32(26).string(message.sessionId);
+    }
+    if (message.turn !== undefined) {
+      TurnState.encode(message.turn, writer.uint32(34).fork()).join();
+    }
+    if (message.approvalId !== "") {
+      writer.uint32(42).string(message.approvalId);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Signal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.signalId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.turn = TurnState.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.approvalId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClaimSignalsRequest(): ClaimSignalsRequest {
+  return { limit: 0, leaseSeconds: 0 };
+}
+
+export const ClaimSignalsRequest: MessageFns<ClaimSignalsRequest> = {
+  encode(message: ClaimSignalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.limit !== 0) {
+      writer.uint32(8).int32(message.limit);
+    }
+    if (message.leaseSeconds !== 0) {
+      writer.uint32(16).int32(message.leaseSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClaimSignalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClaimSignalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.leaseSeconds = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClaimSignalsResponse(): ClaimSignalsResponse {
+  return { signals: [] };
+}
+
+export const ClaimSignalsResponse: MessageFns<ClaimSignalsResponse> = {
+  encode(message: ClaimSignalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.signals) {
+      Signal.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClaimSignalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClaimSignalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.signals.push(Signal.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAckSignalsRequest(): AckSignalsRequest {
+  return { signalIds: [] };
+}
+
+export const AckSignalsRequest: MessageFns<AckSignalsRequest> = {
+  encode(message: AckSignalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.signalIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AckSignalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAckSignalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.signalIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAckSignalsResponse(): AckSignalsResponse {
+  return {};
+}
+
+export const AckSignalsResponse: MessageFns<AckSignalsResponse> = {
+  encode(_: AckSignalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AckSignalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAckSignalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4186,6 +4873,7 @@ function createBaseSendMessageRequest(): SendMessageRequest {
     idempotencyKey: "",
     attachments: undefined,
     overrides: undefined,
+    actor: undefined,
   };
 }
 
@@ -4208,6 +4896,9 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
     }
     if (message.overrides !== undefined) {
       MessageOverrides.encode(message.overrides, writer.uint32(50).fork()).join();
+    }
+    if (message.actor !== undefined) {
+      DeploymentActor.encode(message.actor, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -4271,6 +4962,14 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
             }
 
             message.overrides = MessageOverrides.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.actor = DeploymentActor.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -4355,7 +5054,7 @@ export const SendMessageResponse: MessageFns<SendMessageResponse> = {
 };
 
 function createBaseInterruptSessionRequest(): InterruptSessionRequest {
-  return { sessionId: "", holdQueue: undefined, turnId: undefined };
+  return { sessionId: "", holdQueue: undefined, turnId: undefined, actor: undefined };
 }
 
 export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
@@ -4368,6 +5067,9 @@ export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
     }
     if (message.turnId !== undefined) {
       writer.uint32(26).string(message.turnId);
+    }
+    if (message.actor !== undefined) {
+      DeploymentActor.encode(message.actor, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -4407,6 +5109,14 @@ export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
             }
 
             message.turnId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.actor = DeploymentActor.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -9711,7 +10421,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Creates a session for a deployment, owned by its creator. The same invocation gives the same session. */
+    /** Creates a session for a deployment, owned by its creator. The same invocation or run gives the same session. */
     createSession: {
       name: "CreateSession",
       requestType: CreateSessionRequest as typeof CreateSessionRequest,
@@ -9933,6 +10643,39 @@ export const SessionsServiceDefinition = {
       requestType: ListDeploymentSessionsRequest as typeof ListDeploymentSessionsRequest,
       requestStream: false,
       responseType: ListDeploymentSessionsResponse as typeof ListDeploymentSessionsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Returns the states of turns of any owner that were queued while their session wrote signals. Unknown turns, and those
+     * of deleted sessions, are left out.
+     */
+    lookUpTurns: {
+      name: "LookUpTurns",
+      requestType: LookUpTurnsRequest as typeof LookUpTurnsRequest,
+      requestStream: false,
+      responseType: LookUpTurnsResponse as typeof LookUpTurnsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Leases signals to the caller, oldest first. A signal that is not acknowledged is returned again when its lease has
+     * ended, so each is delivered at least once.
+     */
+    claimSignals: {
+      name: "ClaimSignals",
+      requestType: ClaimSignalsRequest as typeof ClaimSignalsRequest,
+      requestStream: false,
+      responseType: ClaimSignalsResponse as typeof ClaimSignalsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Removes signals. Unknown ids are ignored. */
+    ackSignals: {
+      name: "AckSignals",
+      requestType: AckSignalsRequest as typeof AckSignalsRequest,
+      requestStream: false,
+      responseType: AckSignalsResponse as typeof AckSignalsResponse,
       responseStream: false,
       options: {},
     },

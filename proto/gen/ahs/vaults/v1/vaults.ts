@@ -159,7 +159,10 @@ export interface OAuthPublic {
   issuer: string;
   /** RFC 7009. Empty: the issuer has none. */
   revocationEndpoint: string;
-  /** none | client_secret_basic | client_secret_post */
+  /**
+   * none | client_secret_basic | client_secret_post. The edge adds none without a client secret and otherwise
+   * client_secret_basic.
+   */
   clientAuthentication: string;
 }
 
@@ -189,8 +192,9 @@ export interface VariablePublic {
 }
 
 export interface VariableInjection {
-  /** Names in lower case. */
+  /** Names in lower case. Edge default: authorization. */
   headers: string[];
+  /** Edge default: true. */
   basic: boolean;
   /** Members of the query. */
   query: string[];

@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+import type { Deployment } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { ScheduleCreationBody, ScheduleShape, serializeSchedule } from './schedules.ts';
+import { CreatedWebhookShape, serializeWebhook, WebhookCreationBody, WebhookShape } from './webhooks.ts';
+
+export const DEPLOYMENT_TYPES = ['webhook', 'schedule'] as const;
+
+const byType = { discriminator: { propertyName: 'type' } };
+
+export const DeploymentCreationBody = Type.Union([WebhookCreationBody, ScheduleCreationBody], {
+  title: 'NewDeployment',
+  ...byType,
+});
+
+export const DeploymentShape = Type.Union([WebhookShape, ScheduleShape], {
+  title: 'Deployment',
+  ...byType,
+});
+
+export const CreatedDeploymentShape = Type.Union([CreatedWebhookShape, ScheduleShape], {
+  title: 'CreatedDeployment',
+  ...byType,
+});
+
+export function serializeDeployment(deployment: Deployment | undefined) {
+  if (!deployment) throw new Error('The deployments service has returned no deployment.');
+  return deployment.type === 'schedule' ? serializeSchedule(deployment) : serializeWebhook(deployment);
+}

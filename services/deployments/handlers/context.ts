@@ -1,0 +1,51 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
+import type { Client } from '../../../lib/grpc/contract.ts';
+import type { PeerSealer } from '../../../lib/grpc/sealed-for-peer.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { Secret } from '../../../lib/secret.ts';
+import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { TimingLimits } from '../domain/schedules/check-timing.ts';
+import type { RunInterrupter } from '../schedules/run-interrupter.ts';
+import type { ScheduleChanges } from '../schedules/schedule-changes.ts';
+import type { ScheduleTimes } from '../schedules/schedule-times.ts';
+import type { BackfillStore } from '../store/backfills.ts';
+import type { DeploymentStore } from '../store/deployments.ts';
+import type { RefusalStore } from '../store/refusals.ts';
+import type { RunStore } from '../store/runs.ts';
+import type { ScheduleStore } from '../store/schedules.ts';
+import type { DeploymentAccess } from './access.ts';
+import type { DeploymentMessages } from './deployment-messages.ts';
+import type { SessionCheck } from './session-check.ts';
+
+export interface DeploymentsHandlerContext {
+  store: DeploymentStore & RefusalStore;
+  schedules: ScheduleStore;
+  runs: RunStore;
+  backfills: BackfillStore;
+  access: DeploymentAccess;
+  messages: DeploymentMessages;
+  times: ScheduleTimes;
+  changes: ScheduleChanges;
+  sessionCheck: SessionCheck;
+  agents: Client<AgentsServiceDefinition>;
+  sessions: Client<SessionsServiceDefinition>;
+  /** Writes an entry of the audit log before the action. */
+  record: AuditRecorder;
+  clock: Clock;
+  ids: Ids;
+  limits: TimingLimits;
+  /** Creates a shared secret of at least 256 random bits: as text for the owner, and sealed for the database. */
+  newSecret: (deploymentId: string) => { shared: Secret; sealed: string };
+  /** Encrypts the shared secret for the caller. */
+  sealer: PeerSealer;
+  /** Clears the caches of all replicas for a changed deployment. Resolves when no replica uses older data. */
+  announce: (deploymentId: string) => Promise<void>;
+  /** Wakes the tickers of all replicas. */
+  wakeTickers: (deploymentId: string) => void;
+  /** Fires a schedule that is due, before a change of its times. */
+  fireDue: (deploymentId: string) => Promise<void>;
+  /** Interrupts the turn of a run as its owner, and stores the new state of the run. */
+  interruptRun: RunInterrupter['interruptAsOwner'];
+}

@@ -1,0 +1,41 @@
+import { refuseField } from '../../../lib/errors.ts';
+import { withPrefix } from '../../../lib/ids.ts';
+import type { CreateSessionRequest, DeploymentActor } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { NewSession } from '../domain/create.ts';
+import { deploymentActor, idsOfRun } from './actor.ts';
+
+/** The parts of a deployment's session that depend on the type of the deployment. */
+type SessionOrigin = Pick<NewSession, 'sessionId' | 'source' | 'actor' | 'deploymentId' | 'hasSignals'> &
+  Partial<Pick<NewSession, 'turnId' | 'invocationId' | 'bodyBytes' | 'sourceAddress'>>;
+
+/** The turn id is undefined unless it follows from the request. */
+export function originOf(request: CreateSessionRequest): SessionOrigin {
+  return request.actor ? originOfRun(request, request.actor) : originOfInvocation(request);
+}
+
+function originOfInvocation(request: CreateSessionRequest): SessionOrigin {
+  const { invocationId, deploymentId, bodyBytes, sourceAddress } = request;
+  return {
+    sessionId: withPrefix('ses', invocationId),
+    source: 'webhook',
+    actor: { type: 'trigger', id: deploymentId },
+    ...{ deploymentId, invocationId, bodyBytes, sourceAddress },
+  };
+}
+
+/** Has no `bodyBytes`: the log of invocations lists only sessions that have them. */
+function originOfRun(
+  { invocationId, deploymentId }: CreateSessionRequest,
+  actor: DeploymentActor,
+): SessionOrigin {
+  if (invocationId !== '') throw refuseField('/invocation_id', 'must be empty with an actor');
+  if (deploymentId !== '' && deploymentId !== actor.deploymentId)
+    throw refuseField('/deployment_id', 'must be the one of the actor');
+  return {
+    ...idsOfRun(actor),
+    source: 'schedule',
+    actor: deploymentActor(actor),
+    deploymentId: actor.deploymentId,
+    hasSignals: true,
+  };
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { asOwner, openScheduleSystem } from './fixtures.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+describe('upkeep of schedules', () => {
+  it('recomputes next times after a change of the time zone data, and logs how many have moved', async () => {
+    await using system = await openScheduleSystem();
+    const timing = { cron: '0 8 * * *', timezone: 'Europe/Berlin', everySeconds: undefined, at: undefined };
+    const created = await system.create({
+      timing: { ...timing, startAt: undefined, endAt: undefined, dst: undefined },
+    });
+    const { nextAt } = created.deployment.scheduleStatus!;
+    await system.pass('the version is stored', async () => {
+      return (await system.sql('select from time_zone_data')).length === 1;
+    });
+    await system.stop();
+    await system.sql(
+      `update schedules set next_at = next_at + interval '1 hour', due_at = due_at + interval '1 hour'`,
+    );
+    await system.sql(`update time_zone_data set version = 'an older one'`);
+    const { clock, fakes, context } = system;
+    await using reopened = await openScheduleSystem({ clock, fakes, databaseUrl: context.databaseUrl });
+    const line = await reopened.pass('the change is logged', () =>
+      reopened.lines.find((text) => text.includes('time zone data has changed')),
+    );
+    expect(JSON.parse(line)).toMatchObject({ moved: 1, from: 'an older one' });
+    const [row] = await reopened.sql<{ nextAt: Date }>('select next_at as "nextAt" from schedules');
+    expect(row?.nextAt).toEqual(nextAt);
+  });
+
+  it('deletes runs that are older than the history, with the backfills and prompts that only they used', async () => {
+    await using system = await openScheduleSystem();
+    const { agentId, deploymentId } = await system.create();
+    await system.edge.disableDeployment({ agentId, deploymentId }, asOwner);
+    const run = { agentId, deploymentId, prompt: 'Once', idempotencyKey: '' };
+    await system.edge.runNow(run, asOwner);
+    const [started] = await system.settled(deploymentId, 1);
+    await system.complete(started!);
+    expect(await system.sql('select from prompts')).toHaveLength(2);
+    const isDeleted = async () => (await system.runsOf(deploymentId)).length === 0;
+    system.clock.advance(399 * DAY_MS);
+    expect(await isDeleted()).toBe(false);
+    system.clock.advance(DAY_MS);
+    await system.pass('the run is deleted', isDeleted, HOUR_MS);
+    const prompts = async () => (await system.sql('select from prompts')).length;
+    await system.pass('the prompt is deleted', async () => (await prompts()) === 1, HOUR_MS);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { draft, unchanged } from '../../../../services/sessions/domain/change.ts';
+import { SYSTEM_ACTOR } from '../../../../services/sessions/domain/create.ts';
+import { finish } from '../../../../services/sessions/domain/finish.ts';
+import { send } from '../../../../services/sessions/domain/send.ts';
+import { signalsOf } from '../../../../services/sessions/domain/signals.ts';
+import { NEXT, NOW, sessionState, turnState, USER } from './states.ts';
+
+const running = turnState();
+const message = {
+  ...{ turnId: 'trn_new', contentJson: '[]', actor: USER, traceparent: undefined, overridesJson: undefined },
+  ...{ busyPolicy: 'interrupt' as const, now: NOW },
+};
+const CONTEXT = { partial: undefined, waiting: undefined, behind: undefined };
+
+describe('signalsOf', () => {
+  it('returns none for a session that no schedule uses', () => {
+    const state = sessionState({ current: running });
+    expect(signalsOf(state, finish(state, running, { type: 'end_turn' }, NOW), NOW)).toEqual([]);
+  });
+
+  it('returns the signals of one change in the order of its events, with the states after it', () => {
+    const state = sessionState({ hasSignals: true, current: running });
+    const change = send(state, CONTEXT, { ...message, isTriggered: false });
+    expect(signalsOf(state, change, NOW)).toMatchObject([
+      { kind: 'turn_ended', turn: { turnId: 'trn_1', status: 'interrupted', finishedAt: NOW } },
+      { kind: 'turn_queued', turn: { turnId: 'trn_new', status: 'queued', finishedAt: null } },
+    ]);
+  });
+
+  it('begins with the message of a deployment', () => {
+    const state = sessionState({ status: 'idle' });
+    const kinds = (isTriggered: boolean) =>
+      signalsOf(state, send(state, CONTEXT, { ...message, isTriggered }), NOW).map(({ kind }) => kind);
+    expect(kinds(true)).toEqual(['turn_queued']);
+    expect(kinds(false)).toEqual([]);
+  });
+
+  it('gives an ended turn its own stop reason when another turn is next', () => {
+    const state = sessionState({ hasSignals: true, current: running, next: NEXT, queuedTurns: 1 });
+    const change = finish(state, running, { type: 'budget_reached' }, NOW);
+    expect(signalsOf(state, change, NOW)).toMatchObject([
+      { kind: 'turn_ended', turn: { stopReasonJson: '{"type":"budget_reached"}' } },
+    ]);
+  });
+
+  it('ignores events that are not signalled', () => {
+    const state = sessionState({ hasSignals: true, current: running });
+    const updated = draft('session.updated', { changed: ['title'] }, SYSTEM_ACTOR);
+    expect(signalsOf(state, { ...unchanged(state), drafts: [updated] }, NOW)).toEqual([]);
+  });
+});
