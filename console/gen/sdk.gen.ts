@@ -545,7 +545,7 @@ export const releaseQueue = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Regenerate the last answer
  *
- * Queues a turn that answers the message of this turn again. The new answer replaces the old one for later turns, forks and `GET …/ai-messages`. The journal keeps both, and file changes of the replaced turn stay. Only the last turn of an idle session can be replaced, also if it failed or was interrupted. For an earlier turn, fork the session.
+ * Queues a turn that answers the message of this turn again. The new answer replaces the old one for later turns, forks and `GET …/ai-messages`. The journal keeps both, and file changes of the replaced turn stay. Only the last turn of an idle session can be replaced, also if it failed or was interrupted. For an earlier turn, fork the session. Without overrides, those of the replaced turn stay in force.
  */
 export const regenerateAnswer = <ThrowOnError extends boolean = false>(options: Options<RegenerateAnswerData, ThrowOnError>): RequestResult<RegenerateAnswerResponses, RegenerateAnswerErrors, ThrowOnError> => (options.client ?? client).post<RegenerateAnswerResponses, RegenerateAnswerErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -554,7 +554,11 @@ export const regenerateAnswer = <ThrowOnError extends boolean = false>(options: 
             type: 'apiKey'
         }],
     url: '/sessions/{session_id}/turns/{turn_id}/regenerate',
-    ...options
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

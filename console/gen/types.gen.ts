@@ -6456,7 +6456,16 @@ export type ReleaseQueueResponses = {
 export type ReleaseQueueResponse = ReleaseQueueResponses[keyof ReleaseQueueResponses];
 
 export type RegenerateAnswerData = {
-    body?: never;
+    body?: {
+        model?: ModelOverride;
+        system?: SystemOverride;
+        tools?: ToolOverrides;
+        client_tools?: ClientToolOverrides;
+        model_options?: ModelOptionsOverride;
+        max_steps?: MaxStepsOverride;
+        budget?: Budget;
+        output_schema?: OutputSchema;
+    };
     headers?: {
         /**
          * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
@@ -6479,10 +6488,16 @@ export type RegenerateAnswerData = {
 
 export type RegenerateAnswerErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'SCOPE_INSUFFICIENT' | 'OVERRIDE_NOT_ALLOWED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -6495,6 +6510,18 @@ export type RegenerateAnswerErrors = {
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'TURN_NOT_LAST' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
      * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.

@@ -3,6 +3,7 @@ import { list, ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed, count, deleted, id, optional, pageRequest, paging } from '../schemas/common.ts';
+import { overrideMembers, overridesOf } from '../schemas/overrides.ts';
 import { SessionShape, serializeSession } from '../schemas/sessions.ts';
 import { serializeTurn, serializeTurnResult, TurnResultShape, TurnShape } from '../schemas/turns.ts';
 import { replayed } from './replayed.ts';
@@ -100,8 +101,12 @@ export const turnRoutes = [
     description:
       'Queues a turn that answers the message of this turn again. The new answer replaces the old one for later turns, forks ' +
       'and `GET …/ai-messages`. The journal keeps both, and file changes of the replaced turn stay. Only the last turn of an ' +
-      'idle session can be replaced, also if it failed or was interrupted. For an earlier turn, fork the session.',
+      'idle session can be replaced, also if it failed or was interrupted. For an earlier turn, fork the session. Without ' +
+      'overrides, those of the replaced turn stay in force.',
     headers: ['Idempotency-Key'],
+    body: closed(overrideMembers),
+    bodyOptional: true,
+    example: {},
     success: {
       status: 202,
       description: 'The turn is queued.',
@@ -115,15 +120,17 @@ export const turnRoutes = [
       'TURN_NOT_FOUND',
       'TURN_NOT_LAST',
       'ASSISTANT_NOT_FOUND',
+      'OVERRIDE_NOT_ALLOWED',
       'SESSION_BUSY',
       'QUOTA_EXCEEDED',
       'SESSION_ARCHIVED',
       'SESSION_TERMINATED',
     ],
-    async answer({ clients, call, param, request }) {
+    async answer({ clients, call, param, body, request }) {
       const regeneration = {
         sessionId: param('session_id'),
         turnId: param('turn_id'),
+        overrides: overridesOf(body),
         idempotencyKey: idempotencyKey(request.raw),
       };
       const { turnId, seq, replayed: isReplay } = await clients.sessions.regenerateAnswer(regeneration, call);

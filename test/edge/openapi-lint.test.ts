@@ -13,6 +13,8 @@ const text = JSON.stringify(document);
 
 /** About half of the 569 kB that the document had without shared components. */
 const MAX_BYTES_WITHOUT_VAULTS = 285_000;
+/** The body with overrides of `POST …/regenerate`. */
+const MAX_BYTES_OF_REGENERATED_ANSWERS = 900;
 /** The 17 operations on vaults and their five types of credentials: 2.4 kB for each operation. */
 const MAX_BYTES_OF_VAULTS = 41_000;
 /** The 12 operations on MCP servers, their catalogues and extensions: 2.8 kB for each operation. */
@@ -29,6 +31,7 @@ const MAX_BYTES_OF_OAUTH = 21_000;
 const MAX_BYTES_OF_SCHEDULES = 38_500;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
+  MAX_BYTES_OF_REGENERATED_ANSWERS +
   MAX_BYTES_OF_VAULTS +
   MAX_BYTES_OF_MCP_SERVERS +
   MAX_BYTES_OF_OAUTH +

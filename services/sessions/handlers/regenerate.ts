@@ -51,7 +51,7 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
     const isLast = turnId === '' || turnId === last;
     const isKnown = isLast || (await lists.turn(sessionId, turnId, options)) !== undefined;
     const replaced = row?.overrides ?? undefined;
-    const overridesJson = overrides ? await inForce(sessionId, overrides, call) : replaced;
+    const overridesJson = overrides && isKnown ? await inForce(sessionId, overrides, call) : replaced;
     return { asOfSeq, turnId: last, overridesJson, isKnown };
   }
 

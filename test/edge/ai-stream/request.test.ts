@@ -106,8 +106,27 @@ describe('POST /sessions/{session_id}/ai-stream', () => {
     ]);
   });
 
-  it('refuses overrides like POST …/messages does', async () => {
+  it('applies the overrides of POST …/turns/{turn_id}/regenerate, and without them those of the replaced turn', async () => {
+    const overridable = ['max_steps'];
+    const session = await client.begin([{ text: 'Well.' }], { overridable, max_steps: 9 });
+    await client.chatOf(session).sendMessage({ text: 'one' });
+    for (const body of [{ max_steps: 4 }, undefined]) {
+      const { body: turns } = await client.api.get(`/sessions/${session}/turns`);
+      const last = (turns.data as { turn_id: string }[]).at(-1);
+      const path = `/sessions/${session}/turns/${last?.turn_id}/regenerate`;
+      expect((await client.api.post(path, body)).status).toBe(202);
+      await client.ended(session);
+    }
+    const { body } = await client.api.get(`/sessions/${session}/events?types=turn.queued`);
+    const queued = (body.data as { data: { overrides?: object } }[]).map(({ data }) => data.overrides);
+    expect(queued).toEqual([undefined, { max_steps: 4 }, { max_steps: 4 }]);
+  });
+
+  it('refuses overrides like POST …/messages and …/regenerate do', async () => {
     const session = await client.begin([{ text: 'Well.' }], { overridable: ['max_steps'] });
+    await client.chatOf(session).sendMessage({ text: 'one' });
+    const turns = async () => (await client.api.get(`/sessions/${session}/turns`)).body.data;
+    const before = (await turns()) as { turn_id: string }[];
     const post = async (members: object) =>
       readResponse(await client.post(session, JSON.stringify({ content: 'a', ...members })));
     for (const [members, code, pointer] of [
@@ -125,11 +144,18 @@ describe('POST /sessions/{session_id}/ai-stream', () => {
             body: JSON.stringify({ content: 'a', ...members }),
           }),
         ),
+        await readResponse(
+          await fetch(`${system.url}/api/v1/sessions/${session}/turns/${before[0]?.turn_id}/regenerate`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify(members),
+          }),
+        ),
       ];
       for (const answer of answers)
         expect(expectRefusal(answer, code).map((one) => one.pointer)).toContain(pointer);
     }
-    expect((await client.api.get(`/sessions/${session}/turns`)).body.data).toEqual([]);
+    expect(await turns()).toEqual(before);
   });
 
   it('accepts overrides beside the answers to a turn, which keeps its settings', async () => {
