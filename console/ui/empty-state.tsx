@@ -14,7 +14,7 @@ export interface EmptyStateProps {
 /** Shown in place of missing content, with a next step. */
 export function EmptyState({ icon, children, action, curl }: EmptyStateProps) {
   return (
-    <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-12 text-center">
+    <div className="mx-auto flex w-full max-w-xl flex-col items-center gap-3 px-4 py-12 text-center">
       <div aria-hidden className="rounded-2xl bg-sunken p-3 text-muted [&_svg]:size-6">
         {icon}
       </div>

@@ -118,6 +118,10 @@ describe('deployments of type schedule', () => {
     const running = await until('the run is in progress', async () =>
       (await runsOf(schedule)).find(({ status }) => status === 'running'),
     );
+    await until('a runner has the turn', async () => {
+      const { data } = (await api.get(`/sessions/${running.session_id}`)).body;
+      return data.status === 'running';
+    });
     await api.post(`${schedule}/runs/${running.run_id}/cancel`);
     const ended = await until('the run has ended', async () =>
       (await runsOf(schedule)).find(({ status }) => status !== 'running'),

@@ -28,7 +28,7 @@ const MAX_BYTES_OF_VARIABLES = 1_300;
 /** The 6 operations on connections, the OAuth settings of MCP servers and the OAuth credentials. */
 const MAX_BYTES_OF_OAUTH = 21_000;
 /** The 11 operations on schedules, their runs and backfills, and two types of deployments: 3.5 kB for each operation. */
-const MAX_BYTES_OF_SCHEDULES = 38_500;
+const MAX_BYTES_OF_SCHEDULES = 39_000;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +

@@ -209,6 +209,7 @@ describe(PATH, () => {
     const session = (await api.post(`/agents/${agentId}/conversations`)).body.data;
     const shown = async () => (await api.get(`/sessions/${session.session_id}/extensions`)).body.data;
     expect(await shown()).toEqual({
+      credentials_available: true,
       mcp_servers: [],
       variables: [],
       skills: [{ skill_id: skillId, name: 'deleted', version: 1, state: 'ready', reason: '' }],

@@ -58,3 +58,8 @@ export function jsonLength(text: string, limit: number): number {
   }
   return length;
 }
+
+/** Refuses the condition of a request that names revisions: a webhook cannot be changed, so it has none. */
+export function requireNoRevisions(ifRevisions: object | undefined): void {
+  if (ifRevisions) throw refuse('INVALID_REQUEST', 'A webhook has no ETag. Remove the header If-Match.');
+}

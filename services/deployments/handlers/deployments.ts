@@ -19,7 +19,7 @@ import {
 } from '../domain/deployments.ts';
 import { checkMetadata, checkName, checkSettings } from '../domain/schedules/check.ts';
 import { refuseSchedule } from '../domain/schedules/refusal.ts';
-import { checkPromptPrefix } from '../domain/webhooks.ts';
+import { checkPromptPrefix, requireNoRevisions } from '../domain/webhooks.ts';
 import type { ListScope } from '../store/deployments.ts';
 import type { AcceptedInvocationReader } from '../store/refusals.ts';
 import { type DeploymentIds, isForeign } from './access.ts';
@@ -220,8 +220,7 @@ export function deploymentHandlers(context: DeploymentsHandlerContext): Methods 
       const { deployment, options } = await access.find(request, call);
       const check = ({ type, revision }: Deployment) => {
         if (type !== 'webhook') return checkRevision(type, revision, ifRevisions);
-        if (ifRevisions)
-          throw refuse('INVALID_REQUEST', 'A webhook has no ETag. Remove the header If-Match.');
+        requireNoRevisions(ifRevisions);
       };
       check(deployment);
       await record({ action: 'deployment.delete', targetId: request.deploymentId }, call);

@@ -7,7 +7,7 @@ import type {
 } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { deploymentNotFound } from '../domain/deployments.ts';
 import { applyChange, checkMetadata, checkName, checkPreview } from '../domain/schedules/check.ts';
-import { deploymentImmutable, typeImmutable } from '../domain/webhooks.ts';
+import { deploymentImmutable, requireNoRevisions, typeImmutable } from '../domain/webhooks.ts';
 import type { ScheduledDeployment } from '../store/schedules.ts';
 import type { DeploymentsHandlerContext } from './context.ts';
 import { upcomingMessage } from './schedule-messages.ts';
@@ -46,7 +46,10 @@ export function scheduleHandlers(context: DeploymentsHandlerContext): Methods {
   return {
     async updateDeployment(request, call) {
       const { deployment, options } = await access.find(request, call);
-      if (deployment.type === 'webhook') throw deploymentImmutable();
+      if (deployment.type === 'webhook') {
+        requireNoRevisions(request.ifRevisions);
+        throw deploymentImmutable();
+      }
       if (request.type !== undefined && request.type !== deployment.type) throw typeImmutable();
       const found = await access.findSchedule(request, call);
       const { deploymentId, agentId, createdBy } = deployment;

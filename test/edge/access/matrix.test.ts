@@ -24,6 +24,8 @@ const PREFIXES: Record<string, string> = {
   credential_id: 'crd',
   rotation_id: 'rot',
   skill_id: 'skl',
+  run_id: 'run',
+  backfill_id: 'bkf',
   chat_id: 'cht',
 };
 const LOGOUT = 'POST /api/v1/auth/logout';

@@ -109,7 +109,7 @@ describe('management of existing webhooks', () => {
     const own = await fixture.api.createAgent({ name: 'Switched' });
     const webhook = await fixture.api.createWebhook(own);
     const { page, context, consoleMessages } = await fixture.open('/deployments?status=enabled');
-    await page.getByRole('searchbox', { name: 'Search by agent, type or ID' }).fill('switched');
+    await page.getByRole('searchbox', { name: 'Search by name, agent, type or ID' }).fill('switched');
     await page.waitForURL('**/deployments?*q=switched*');
     const status = async () => (await fixture.api.trigger(webhook, 'x')).status;
     const act = async (what: string) => {

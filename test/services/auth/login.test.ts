@@ -61,6 +61,7 @@ describe.each(TRANSPORTS)('logins with an identity provider, %s', (transport) =>
       user,
       scopes: ['read', 'write', 'admin'],
       credential: expect.stringMatching(/^lgn_/),
+      validForMs: 1_000,
     });
   });
 

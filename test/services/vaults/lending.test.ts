@@ -27,7 +27,7 @@ describe.each(TRANSPORTS)('Lend, %s', (transport) => {
     const { credentialId, token } = await system.assignToken(url, AGENT);
     const [lent] = await system.lend(system.leases.lease(), mcpServerId);
     expect(lent).toEqual({
-      ...{ credentialId, generation: 1, source: 'shared' },
+      ...{ credentialId, generation: 1, source: 'shared', refreshable: false },
       headers: { Authorization: `Bearer ${token}` },
       usableUntil: new Date(clock.now().getTime() + 60_000),
     });

@@ -55,7 +55,7 @@ export function NewSchedule() {
       >
         {(problems) => (
           <>
-            <div className="max-w-2xl">
+            <div className="mb-5 max-w-2xl">
               <Field
                 label="Agent"
                 hint="The list contains only agents that you manage."
