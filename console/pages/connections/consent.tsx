@@ -4,7 +4,7 @@ import type { Connection } from '../../gen/index.ts';
 import { ErrorAlert } from '../../parts/errors/error-state.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 
-/** Whether sessions that a trigger begins can use the connection. A change is saved immediately. */
+/** Whether turns that a deployment starts can use the connection. A change is saved immediately. */
 export function Consent({ connection }: { connection: Connection }) {
   const { connection_id: id, name, revision, use_in_triggered_sessions: isAllowed } = connection;
   const queries = useQueryClient();
@@ -21,10 +21,10 @@ export function Consent({ connection }: { connection: Connection }) {
           if (!isPending) mutate(allowed);
         }}
       >
-        Use in sessions of my triggers
+        Use in runs of my deployments
         <span className="sr-only">: {name}</span>
         <span className="block text-[13px] text-muted">
-          They run when an event arrives, and you are not asked before.
+          They run when an event arrives or a time is due, and you are not asked before.
         </span>
       </Checkbox>
       <ErrorAlert error={error} />

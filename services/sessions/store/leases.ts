@@ -1,5 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
+import { TRIGGERED } from '../domain/create.ts';
 import { type Columns, columnTable } from './columns.ts';
 import { lockUnlockedHeads } from './state.ts';
 
@@ -21,7 +22,7 @@ const HELD_TURN = statement(
 const CHECKED_TURN = statement(
   'sessions.checked_turn',
   `select t.owner_id as "ownerId", t.agent_id as "agentId", s.agent_version as "agentVersion",
-     coalesce(s.deployment_id, '') as "deploymentId", coalesce(t.credential_uses, '[]') as "credentialUses"
+     coalesce(s.deployment_id, '') as "deploymentId", t.priority = ${TRIGGERED} as triggered, coalesce(t.credential_uses, '[]') as "credentialUses"
    from turns t join sessions s using (session_id)
    where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
 );
@@ -72,6 +73,8 @@ interface CheckedTurn {
   agentVersion: number;
   /** Empty for a session that a user created. */
   deploymentId: string;
+  /** A deployment has started the turn. */
+  triggered: boolean;
   /** As in TurnState. */
   credentialUses: readonly string[];
 }

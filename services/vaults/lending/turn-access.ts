@@ -14,6 +14,8 @@ export interface LeasedTurn extends TurnOrigin {
   agentVersion: number;
   /** Empty for a session that a user created. */
   deploymentId: string;
+  /** A deployment has started the turn, also in a session that a user created. */
+  triggered: boolean;
 }
 
 interface TurnAccessContext {

@@ -85,7 +85,7 @@ export function createTurnCredentials(lendables: LendableStore, opener: SecretOp
     const named = needs.filter((need) => need.kind !== 'server');
     const [ofServers, ofNamed] = await Promise.all([
       // The owner of a session of a deployment is the user who made the deployment.
-      chooseForServers({ ...turn, isTriggered: turn.deploymentId !== '' }, servers, call),
+      chooseForServers({ ...turn, isTriggered: turn.triggered || turn.deploymentId !== '' }, servers, call),
       chooseNamed(turn, named, call),
     ]);
     const [nextServer, nextNamed] = [ofServers.values(), ofNamed.values()];

@@ -70,7 +70,7 @@ describe('connections', () => {
   }
   const group = (page: Page, name: string) => page.getByRole('list', { name });
 
-  it('begin in the same tab, can be used by triggers with consent, and end', async () => {
+  it('begin in the same tab, can be used by deployments with consent, and end', async () => {
     await createServer('github');
     const { page, consoleMessages } = await fixture.open('/');
     await page.getByRole('button', { name: 'Local mode' }).click();
@@ -84,7 +84,7 @@ describe('connections', () => {
     await connected.getByText('active', { exact: true }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/connections');
     expect(await connected.textContent()).toContain('read');
-    const consent = connected.getByRole('checkbox', { name: /^Use in sessions of my triggers/ });
+    const consent = connected.getByRole('checkbox', { name: /^Use in runs of my deployments/ });
     await consent.check();
     await inspect(page, 'connections');
     const stored = async () => {

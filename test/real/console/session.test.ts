@@ -384,7 +384,7 @@ describe('session page', () => {
     await page.keyboard.press('s');
     await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Triggers').waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Deployments').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('ControlOrMeta+k');
     await page

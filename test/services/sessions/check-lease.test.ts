@@ -3,6 +3,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { createContext, TRANSPORTS } from '../../support/context.ts';
 import { advanceUntil } from '../../support/wait.ts';
 import { trackSessions } from './created-sessions.ts';
+import { newRunId, sendForRun } from './deployment-runs.ts';
 import {
   AGENT,
   ASSISTANT,
@@ -48,7 +49,13 @@ describe.each(TRANSPORTS)('CheckLease over %s', (transport) => {
 
   it('returns owner, agent and version of the turn, and journals nothing without uses', async () => {
     const { lease } = await startTurn();
-    const answer = { ownerId: OWNER.userId, agentId: AGENT, agentVersion: 3, deploymentId: '' };
+    const answer = {
+      ownerId: OWNER.userId,
+      agentId: AGENT,
+      agentVersion: 3,
+      deploymentId: '',
+      triggered: false,
+    };
     expect(await check(lease, [])).toEqual(answer);
     expect(await usesIn(lease.sessionId)).toEqual([]);
   });
@@ -66,7 +73,17 @@ describe.each(TRANSPORTS)('CheckLease over %s', (transport) => {
     });
     track(created.sessionId);
     const { sessionId, turnId, fence } = await claimTurn(system);
-    expect(await check({ sessionId, turnId, fence }, [])).toMatchObject({ deploymentId });
+    expect(await check({ sessionId, turnId, fence }, [])).toMatchObject({ deploymentId, triggered: true });
+  });
+
+  it('returns that a schedule has started a turn in a session of a user', async () => {
+    const sessionId = track(await createConversation(system));
+    await sendForRun(system, sessionId, newRunId());
+    const { turnId, fence } = await claimTurn(system);
+    expect(await check({ sessionId, turnId, fence }, [])).toMatchObject({
+      deploymentId: '',
+      triggered: true,
+    });
   });
 
   it('returns version 0 for an assistant', async () => {

@@ -30,7 +30,14 @@ export class FakeSessions {
     turns += 1;
     const number = String(turns).padStart(26, '0');
     const lease = { sessionId: `ses_${number}`, turnId: `trn_${number}`, fence: 1 };
-    const started = { ownerId: OWNER, agentId: AGENT, agentVersion: turns, deploymentId: '', ...turn };
+    const started = {
+      ownerId: OWNER,
+      agentId: AGENT,
+      agentVersion: turns,
+      deploymentId: '',
+      triggered: false,
+      ...turn,
+    };
     this.#turns.set(`${lease.sessionId} ${lease.turnId}`, { ...started, fence: lease.fence });
     return lease;
   }

@@ -9,6 +9,12 @@ import type { TransportName } from '../../../support/context.ts';
 import { startMcpServer } from '../../../support/mcp-server.ts';
 import { openVaultsSystem, PUBLIC_URL } from '../system.ts';
 
+/** How the turn began that a connection is lent to. */
+interface StartedTurn {
+  deploymentId?: string;
+  triggered?: boolean;
+}
+
 export const userOf = (letter: string, credential = 'local'): { caller: Caller } => ({
   caller: { userId: `usr_${letter.repeat(26)}`, roles: ['member'], credential },
 });
@@ -75,8 +81,8 @@ export async function openConnectionFixture(transport: TransportName, options: F
   }
 
   /** Lends the connection of a user to a turn of a new session. */
-  const lend = async (mcpServerId: string, by: CallOptions = alice, deploymentId = '') => {
-    const lease = system.leases.lease({ ownerId: by.caller?.userId ?? '', deploymentId });
+  const lend = async (mcpServerId: string, by: CallOptions = alice, started: StartedTurn = {}) => {
+    const lease = system.leases.lease({ ownerId: by.caller?.userId ?? '', ...started });
     const [lent] = await system.lend(lease, mcpServerId);
     return { ...lent, lease };
   };

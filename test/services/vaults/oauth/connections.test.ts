@@ -161,14 +161,16 @@ describe.each(TRANSPORTS)('connections to MCP servers, %s', (transport) => {
     expect(await refusalOf(fixture.edge.deleteConnection(deletion, alice))).toBe('CONNECTION_NOT_FOUND');
   });
 
-  it('serves sessions of deployments after the consent of the user alone', async () => {
+  it.each([
+    ['a session of a deployment', { deploymentId: 'dep_01M7XYC91CC5TE06JQWDWRTJVA' }],
+    ['a turn of a schedule in a session of its creator', { triggered: true }],
+  ])('serves %s after the consent of the user alone', async (_, started) => {
     const { mcpServerId } = fixture.addServer();
     const { connectionId } = await fixture.connect(mcpServerId);
-    const deployment = 'dep_01M7XYC91CC5TE06JQWDWRTJVA';
-    expect(await fixture.lend(mcpServerId, alice, deployment)).toMatchObject({ reason: 'not_connected' });
+    expect(await fixture.lend(mcpServerId, alice, started)).toMatchObject({ reason: 'not_connected' });
     const change = { connectionId, useInTriggeredSessions: true, ifRevisions: undefined };
     await fixture.edge.updateConnection(change, alice);
-    expect(await fixture.lend(mcpServerId, alice, deployment)).toMatchObject({ credentialId: connectionId });
+    expect(await fixture.lend(mcpServerId, alice, started)).toMatchObject({ credentialId: connectionId });
   });
 
   it('serves a probe of its own user, and of no other', async () => {

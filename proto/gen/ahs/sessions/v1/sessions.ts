@@ -1005,6 +1005,8 @@ export interface CheckLeaseResponse {
   agentVersion: number;
   /** dep_… of the deployment that created the session. Empty: a user created it. */
   deploymentId: string;
+  /** A deployment has started the turn, also in a session that a user created. */
+  triggered: boolean;
 }
 
 export interface ResolveAuthorizationsRequest {
@@ -8500,7 +8502,7 @@ export const CredentialUse: MessageFns<CredentialUse> = {
 };
 
 function createBaseCheckLeaseResponse(): CheckLeaseResponse {
-  return { ownerId: "", agentId: "", agentVersion: 0, deploymentId: "" };
+  return { ownerId: "", agentId: "", agentVersion: 0, deploymentId: "", triggered: false };
 }
 
 export const CheckLeaseResponse: MessageFns<CheckLeaseResponse> = {
@@ -8516,6 +8518,9 @@ export const CheckLeaseResponse: MessageFns<CheckLeaseResponse> = {
     }
     if (message.deploymentId !== "") {
       writer.uint32(34).string(message.deploymentId);
+    }
+    if (message.triggered !== false) {
+      writer.uint32(40).bool(message.triggered);
     }
     return writer;
   },
@@ -8563,6 +8568,14 @@ export const CheckLeaseResponse: MessageFns<CheckLeaseResponse> = {
             }
 
             message.deploymentId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.triggered = reader.bool();
             continue;
           }
         }
