@@ -33,9 +33,9 @@ const PAGES: [path: string, title: string, text: string][] = [
   ['/deployments/new', 'New deployment', 'Prompt prefix'],
   ['/deployments/new?type=schedule', 'New deployment', 'Next times'],
   ['/deployments/:agent/:webhook', LONG, 'Waiting for your first request'],
-  ['/deployments/:agent/:schedule', LONG, 'Succeeded'],
-  ['/deployments/:agent/:schedule?tab=settings', LONG, 'Next times'],
-  ['/deployments/:agent/:schedule?tab=backfills', LONG, 'No backfills yet'],
+  ['/deployments/:reporter/:schedule', LONG, 'Succeeded'],
+  ['/deployments/:reporter/:schedule?tab=settings', LONG, 'Next times'],
+  ['/deployments/:reporter/:schedule?tab=backfills', LONG, 'No backfills yet'],
   ['/deployments/:agent/:webhook?replaces=:old', LONG, 'Replacement'],
   ['/agents', 'Agents', LONG],
   ['/agents/new', 'New agent', 'Metadata'],
@@ -103,7 +103,14 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
   ['/deployments/new', ['Agent']],
   ['/deployments/:agent/:webhook', ['Disable'], ['Delete']],
   ['/deployments/new?type=schedule', ['Kind of timing'], ['Times that the clock skips']],
-  ['/deployments/:agent/:schedule', ['Run now'], ['Disable'], ['Delete'], ['Status'], [/^Actions for run/]],
+  [
+    '/deployments/:reporter/:schedule',
+    ['Run now'],
+    ['Disable'],
+    ['Delete'],
+    ['Status'],
+    [/^Actions for run/],
+  ],
   ['/agents/:agent', ['Start a conversation'], ['Delete']],
   ['/assistants/:assistant', ['Start a conversation'], ['Delete']],
   ['/environments/:environment', ['Disable'], ['Delete']],
@@ -136,8 +143,8 @@ const FAILING: [path: string, answered?: RegExp][] = [
   ['/sessions/:files?view=files', /\/sessions\/[^/]+(\/events.*)?$/],
   ['/deployments'],
   ['/deployments/:agent/:webhook'],
-  ['/deployments/:agent/:schedule'],
-  ['/deployments/:agent/:schedule', /\/deployments\/[^/]+$/],
+  ['/deployments/:reporter/:schedule'],
+  ['/deployments/:reporter/:schedule', /\/deployments\/[^/]+$/],
   ['/environments'],
   ['/agents'],
   ['/agents/:agent'],
@@ -211,7 +218,8 @@ describe('accessibility of every console page', () => {
     await api.send('PATCH', `/agents/${ids.agent}`, { system: 'Two\nlines' });
     ids.old = (await api.createWebhook(ids.agent)).id;
     ids.webhook = (await api.createWebhook(ids.agent)).id;
-    const deployments = `/admin/agents/${ids.agent}/deployments`;
+    ids.reporter = await api.createAgent({ name: LONG });
+    const deployments = `/admin/agents/${ids.reporter}/deployments`;
     const schedule = { type: 'schedule', name: LONG, prompt: LONG, cron: '0 9 * * *' };
     ids.schedule = await made(deployments, schedule, 'deployment_id');
     await api.post(`${deployments}/${ids.schedule}/run`);

@@ -28,7 +28,10 @@ describe('schedule pages', () => {
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, `${name}-dark`);
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await until(
+      'nothing is wider than the phone',
+      async () => Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360,
+    );
     await picture(page, `${name}-phone`);
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.emulateMedia({ colorScheme: 'light' });

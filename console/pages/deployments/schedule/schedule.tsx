@@ -87,7 +87,7 @@ export function ScheduleContent({ schedule }: { schedule: Schedule }) {
 function AgentName({ schedule: { agent_id: agentId, agent_name: name } }: { schedule: Schedule }) {
   if (name === null) return <span className="text-muted">The agent is deleted.</span>;
   return (
-    <TextLink to="/agents/$agentId" params={{ agentId }}>
+    <TextLink to="/agents/$agentId" params={{ agentId }} className="min-w-0 wrap-anywhere">
       {name}
     </TextLink>
   );
