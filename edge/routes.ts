@@ -14,6 +14,7 @@ import { configurationRoutes } from './routes/configuration.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { backfillRoutes } from './routes/deployments/backfills.ts';
 import { deploymentRoutes } from './routes/deployments/deployments.ts';
+import { invocationRoutes } from './routes/deployments/invocations.ts';
 import { runRoutes } from './routes/deployments/runs.ts';
 import { scheduleRoutes } from './routes/deployments/schedules.ts';
 import { environmentRoutes } from './routes/environments.ts';
@@ -63,6 +64,7 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...fileRoutes,
   ...deploymentRoutes,
+  ...invocationRoutes,
   ...scheduleRoutes,
   ...runRoutes,
   ...backfillRoutes,

@@ -24,11 +24,13 @@ const keyOf = (key: string) => ({ headers: { 'Idempotency-Key': key } });
 
 const UNFINISHED: readonly Run['status'][] = ['queued', 'running', 'waiting'];
 
+export const isUnfinished = ({ status }: Run): boolean => UNFINISHED.includes(status);
+
 const POLLING: ListPolling<Run> = {
   active: 2_000,
   idle: 15_000,
   recent: 10_000,
-  isActive: ({ status }) => UNFINISHED.includes(status),
+  isActive: isUnfinished,
 };
 
 /** Queries and mutations of the runs of schedules. Query keys begin with the key of the deployment. */

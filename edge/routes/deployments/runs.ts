@@ -10,6 +10,7 @@ import {
   RunShape,
   serializeRun,
 } from '../../schemas/deployments/runs.ts';
+import { dateOf } from '../../schemas/deployments/timing.ts';
 import { replayed } from '../replayed.ts';
 import { deploymentRef, ONE } from './address.ts';
 
@@ -25,8 +26,6 @@ const filters = {
   from: optional(time('Only runs for this time or later. A run by hand counts by its creation.')),
   until: optional(time('Only runs for earlier times.')),
 };
-
-const dateOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
 
 export const runRoutes = [
   route({

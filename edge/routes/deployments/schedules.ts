@@ -3,6 +3,7 @@ import { list } from '../../envelope.ts';
 import { route } from '../../route.ts';
 import { closed, optional, time } from '../../schemas/common.ts';
 import {
+  dateOf,
   jitterSeconds,
   newTiming,
   serializeUpcomingTime,
@@ -47,7 +48,7 @@ export const scheduleRoutes = [
         {
           ...deploymentRef(exchange),
           count: query.count ?? DEFAULT_COUNT,
-          from: query.from === undefined ? undefined : new Date(query.from),
+          from: dateOf(query.from),
         },
         call,
       );
@@ -73,7 +74,7 @@ export const scheduleRoutes = [
           timing: timingOf(body),
           jitterSeconds: body.jitter_seconds ?? 0,
           count: body.count ?? DEFAULT_COUNT,
-          from: body.from === undefined ? undefined : new Date(body.from),
+          from: dateOf(body.from),
         },
         call,
       );

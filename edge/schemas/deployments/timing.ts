@@ -108,7 +108,8 @@ interface TimingBody {
   dst?: { missing?: string; repeated?: string };
 }
 
-const dateOf = (value: string | null | undefined) => (value ? new Date(value) : undefined);
+/** Converts a time of a request that can be absent or null. */
+export const dateOf = (value: string | null | undefined) => (value ? new Date(value) : undefined);
 
 function daylightSavingOf(dst: TimingBody['dst']): DaylightSaving | undefined {
   return dst && { missing: dst.missing ?? '', repeated: dst.repeated ?? '' };

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, RotateCcw, Square, Terminal } from 'lucide-react';
-import { runs } from '../../../api/runs.ts';
+import { isUnfinished, runs } from '../../../api/runs.ts';
 import type { Run, Schedule } from '../../../gen/index.ts';
 import { useIdempotencyKeys } from '../../../parts/actions/idempotency-key.ts';
 import { useCurl } from '../../../parts/curl/use-curl.ts';
@@ -10,11 +10,9 @@ import { Menu, MenuItem } from '../../../ui/menu.tsx';
 import { copyText, toast } from '../../../ui/toast.tsx';
 import { pathOf } from '../requests.ts';
 
-const UNFINISHED: readonly Run['status'][] = ['queued', 'running', 'waiting'];
-
 /** Menu with the actions of a run. */
 export function RunActions({ schedule, run }: { schedule: Schedule; run: Run }) {
-  const { run_id: runId, status, count } = run;
+  const { run_id: runId, count } = run;
   const queries = useQueryClient();
   const curlOf = useCurl();
   const { keyFor, renew } = useIdempotencyKeys();
@@ -37,11 +35,11 @@ export function RunActions({ schedule, run }: { schedule: Schedule; run: Run }) 
     },
     onError: (error) => toast.failed('The run could not be cancelled.', messageOf(error)),
   });
-  const isUnfinished = UNFINISHED.includes(status);
-  const verb = isUnfinished ? 'cancel' : 'replay';
+  const isOpen = isUnfinished(run);
+  const verb = isOpen ? 'cancel' : 'replay';
   return (
     <Menu trigger={<IconButton label={`Actions for run ${runId}`} icon={<Ellipsis />} />}>
-      {isUnfinished ? (
+      {isOpen ? (
         <MenuItem icon={<Square />} danger onSelect={() => cancel.mutate()}>
           Cancel
         </MenuItem>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { runs } from '../../../api/runs.ts';
 import type { SchedulePreview, UpcomingTime } from '../../../gen/index.ts';
 import { messageOf } from '../../../parts/errors/error-state.tsx';
@@ -16,7 +16,7 @@ const NOTES: Record<NonNullable<UpcomingTime['note']>, string> = {
 
 /** The meaning of a timing and its next times, as the service computes them. */
 export function TimingPreview({ timing }: { timing: SchedulePreview | undefined }) {
-  const settled = useSettled(useDeferredValue(timing));
+  const settled = useSettled(timing);
   const isEnabled = settled !== undefined;
   const preview = useQuery({
     ...runs.preview(settled ?? {}),
