@@ -266,7 +266,14 @@ export interface Approval {
    * authorization: {mcp_server_id, name, host, reason, who}, or {model_provider, name, reason, who} for the turn itself. input: {mcp_server_id, name, message, form} or {mcp_server_id,
    * name, message, url}. A JSON object without secrets. Absent for the other kinds.
    */
-  detailsJson?: string | undefined;
+  detailsJson?:
+    | string
+    | undefined;
+  /**
+   * The account in a messaging product with which the user has decided, for example slack:U123. Absent for a decision
+   * elsewhere.
+   */
+  via?: string | undefined;
 }
 
 /**
@@ -317,32 +324,63 @@ export interface CreateSessionRequest {
   agentVersion: number;
   /** usr_… id of the owner of the session. */
   ownerId: string;
-  /** The first message, as text. */
+  /** The first message, as text. Of a channel it may be empty: the session is then idle and has no turn. */
   text: string;
   /** Size of the request body in bytes, and the address of its sender, for the invocation log. */
   bodyBytes: number;
   sourceAddress: string;
   /** The deployment that acts. Absent for webhooks. */
-  actor?: DeploymentActor | undefined;
+  actor?:
+    | DeploymentActor
+    | undefined;
+  /** Only of a channel. Absent: the title is made from the first message. */
+  title?:
+    | string
+    | undefined;
+  /** The sender of the first message. Only of a channel. */
+  sender?: MessageSender | undefined;
 }
 
 export interface CreateSessionResponse {
   sessionId: string;
-  /** The first turn. Only with an actor. */
+  /** The first turn. Only with an actor and a message. */
   turnId: string;
 }
 
 /** A deployment that acts on behalf of the owner of a session. The session then writes signals (see ClaimSignals). */
 export interface DeploymentActor {
-  /** schedule */
+  /** schedule | channel. Only deployments acts for schedules, and deployments and channels for channels. */
   type: string;
   /** dep_… */
   deploymentId: string;
   /**
-   * run_…: the session and its first turn, or the turn of the message, have the 26 characters of this id, so that a
-   * repeated call has one effect. CreateSession then takes no invocation_id. Empty for InterruptSession.
+   * Only of a schedule, run_…: the session and its first turn, or the turn of the message, have the 26 characters of this
+   * id, so that a repeated call has one effect for ever. CreateSession then takes no invocation_id. Empty for
+   * InterruptSession.
    */
   runId: string;
+  /**
+   * Only of a channel, dlv_…: the delivery that causes the call. It takes the place of run_id. SendMessage with the id of
+   * an earlier call returns the turn of that call, also when the session has been archived since. Not used by
+   * InterruptSession and CancelTurn.
+   */
+  deliveryId?: string | undefined;
+}
+
+/** The person who has written a message in a messaging product. */
+export interface MessageSender {
+  /** slack | telegram | discord | http */
+  provider: string;
+  /** The id of the account in the product. 1–200 characters. */
+  externalId: string;
+  /** The display name. Line breaks and brackets are removed, and the name is cut to 80 characters. */
+  name: string;
+  /** usr_… of the linked user. Absent: the account is not linked. */
+  userId?:
+    | string
+    | undefined;
+  /** Several people write in the conversation: the model gets the message as `Name: text`. */
+  group: boolean;
 }
 
 export interface LookUpTurnsRequest {
@@ -508,10 +546,14 @@ export interface SendMessageRequest {
     | MessageOverrides
     | undefined;
   /**
-   * The deployment that sends the message on behalf of the caller. Required from deployments, refused from others. The
-   * message is refused with SESSION_BUSY while the queue is held, and idempotency_key is not used.
+   * The deployment that sends the message on behalf of the caller. Required from deployments and channels, refused from
+   * others. The message is refused with SESSION_BUSY while the queue is held, and idempotency_key is not used.
    */
-  actor?: DeploymentActor | undefined;
+  actor?:
+    | DeploymentActor
+    | undefined;
+  /** Only of a channel. */
+  sender?: MessageSender | undefined;
 }
 
 export interface SendMessageResponse {
@@ -527,11 +569,14 @@ export interface InterruptSessionRequest {
   holdQueue?:
     | boolean
     | undefined;
-  /** Only this turn is interrupted. Another one is left as it is. */
+  /**
+   * Only this turn is interrupted. Another one is left as it is. Required of a channel, so that a repeated call has one
+   * effect.
+   */
   turnId?:
     | string
     | undefined;
-  /** The deployment that interrupts on behalf of the caller. Required from deployments, refused from others. */
+  /** The deployment that interrupts on behalf of the caller. Required from deployments and channels, refused from others. */
   actor?: DeploymentActor | undefined;
 }
 
@@ -550,6 +595,8 @@ export interface ReleaseQueueResponse {
 export interface CancelTurnRequest {
   sessionId: string;
   turnId: string;
+  /** The channel that removes the turn on behalf of the caller. Required from channels, refused from others. */
+  actor?: DeploymentActor | undefined;
 }
 
 export interface CancelTurnResponse {
@@ -607,7 +654,29 @@ export interface DecideApprovalRequest {
    * The content of the form as a JSON object, only with accept. Absent for a link. It goes to the server that asked, and
    * is neither journaled nor returned.
    */
-  contentJson?: string | undefined;
+  contentJson?:
+    | string
+    | undefined;
+  /**
+   * The channel in which the decision was made, on behalf of the owner of the session. Required from deployments, refused
+   * from others. Only for approvals of kind tool, without an edited input. An approval that was decided before is returned
+   * as it is.
+   */
+  actor?:
+    | DeploymentActor
+    | undefined;
+  /**
+   * usr_… of the user who has decided. Required with an actor, refused otherwise. A decision by another user than the owner
+   * is recorded in the audit log.
+   */
+  decidedBy?:
+    | string
+    | undefined;
+  /**
+   * The account in the product, for example slack:U123. At most 200 characters. Required with an actor, refused
+   * otherwise.
+   */
+  via?: string | undefined;
 }
 
 export interface DecideApprovalResponse {
@@ -686,7 +755,11 @@ export interface FollowRequest {
   /** End when the newest event was sent, instead of waiting for further events. */
   untilCaughtUp: boolean;
   /** Join consecutive deltas of a message, up to the size of a response, into one event with the members of the first one. */
-  mergeDeltas?: boolean | undefined;
+  mergeDeltas?:
+    | boolean
+    | undefined;
+  /** The caller does not count as a follower: the runner reports at the pace of a session that no client follows. */
+  passive?: boolean | undefined;
 }
 
 export interface FollowResponse {
@@ -2785,6 +2858,7 @@ function createBaseApproval(): Approval {
     expiresAt: undefined,
     decidedAt: undefined,
     detailsJson: undefined,
+    via: undefined,
   };
 }
 
@@ -2843,6 +2917,9 @@ export const Approval: MessageFns<Approval> = {
     }
     if (message.detailsJson !== undefined) {
       writer.uint32(146).string(message.detailsJson);
+    }
+    if (message.via !== undefined) {
+      writer.uint32(154).string(message.via);
     }
     return writer;
   },
@@ -3002,6 +3079,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.detailsJson = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.via = reader.string();
             continue;
           }
         }
@@ -3356,6 +3441,8 @@ function createBaseCreateSessionRequest(): CreateSessionRequest {
     bodyBytes: 0,
     sourceAddress: "",
     actor: undefined,
+    title: undefined,
+    sender: undefined,
   };
 }
 
@@ -3387,6 +3474,12 @@ export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
     }
     if (message.actor !== undefined) {
       DeploymentActor.encode(message.actor, writer.uint32(74).fork()).join();
+    }
+    if (message.title !== undefined) {
+      writer.uint32(82).string(message.title);
+    }
+    if (message.sender !== undefined) {
+      MessageSender.encode(message.sender, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -3476,6 +3569,22 @@ export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
             message.actor = DeploymentActor.decode(reader, reader.uint32());
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.sender = MessageSender.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3547,7 +3656,7 @@ export const CreateSessionResponse: MessageFns<CreateSessionResponse> = {
 };
 
 function createBaseDeploymentActor(): DeploymentActor {
-  return { type: "", deploymentId: "", runId: "" };
+  return { type: "", deploymentId: "", runId: "", deliveryId: undefined };
 }
 
 export const DeploymentActor: MessageFns<DeploymentActor> = {
@@ -3560,6 +3669,9 @@ export const DeploymentActor: MessageFns<DeploymentActor> = {
     }
     if (message.runId !== "") {
       writer.uint32(26).string(message.runId);
+    }
+    if (message.deliveryId !== undefined) {
+      writer.uint32(34).string(message.deliveryId);
     }
     return writer;
   },
@@ -3599,6 +3711,104 @@ export const DeploymentActor: MessageFns<DeploymentActor> = {
             }
 
             message.runId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.deliveryId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMessageSender(): MessageSender {
+  return { provider: "", externalId: "", name: "", userId: undefined, group: false };
+}
+
+export const MessageSender: MessageFns<MessageSender> = {
+  encode(message: MessageSender, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.provider !== "") {
+      writer.uint32(10).string(message.provider);
+    }
+    if (message.externalId !== "") {
+      writer.uint32(18).string(message.externalId);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.userId !== undefined) {
+      writer.uint32(34).string(message.userId);
+    }
+    if (message.group !== false) {
+      writer.uint32(40).bool(message.group);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MessageSender {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMessageSender();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.provider = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.externalId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.group = reader.bool();
             continue;
           }
         }
@@ -4876,6 +5086,7 @@ function createBaseSendMessageRequest(): SendMessageRequest {
     attachments: undefined,
     overrides: undefined,
     actor: undefined,
+    sender: undefined,
   };
 }
 
@@ -4901,6 +5112,9 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
     }
     if (message.actor !== undefined) {
       DeploymentActor.encode(message.actor, writer.uint32(58).fork()).join();
+    }
+    if (message.sender !== undefined) {
+      MessageSender.encode(message.sender, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -4972,6 +5186,14 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
             }
 
             message.actor = DeploymentActor.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.sender = MessageSender.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -5273,7 +5495,7 @@ export const ReleaseQueueResponse: MessageFns<ReleaseQueueResponse> = {
 };
 
 function createBaseCancelTurnRequest(): CancelTurnRequest {
-  return { sessionId: "", turnId: "" };
+  return { sessionId: "", turnId: "", actor: undefined };
 }
 
 export const CancelTurnRequest: MessageFns<CancelTurnRequest> = {
@@ -5283,6 +5505,9 @@ export const CancelTurnRequest: MessageFns<CancelTurnRequest> = {
     }
     if (message.turnId !== "") {
       writer.uint32(18).string(message.turnId);
+    }
+    if (message.actor !== undefined) {
+      DeploymentActor.encode(message.actor, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -5314,6 +5539,14 @@ export const CancelTurnRequest: MessageFns<CancelTurnRequest> = {
             }
 
             message.turnId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.actor = DeploymentActor.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -5718,7 +5951,17 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
 };
 
 function createBaseDecideApprovalRequest(): DecideApprovalRequest {
-  return { sessionId: "", approvalId: "", decision: "", reason: "", editedInputJson: "", contentJson: undefined };
+  return {
+    sessionId: "",
+    approvalId: "",
+    decision: "",
+    reason: "",
+    editedInputJson: "",
+    contentJson: undefined,
+    actor: undefined,
+    decidedBy: undefined,
+    via: undefined,
+  };
 }
 
 export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
@@ -5740,6 +5983,15 @@ export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
     }
     if (message.contentJson !== undefined) {
       writer.uint32(50).string(message.contentJson);
+    }
+    if (message.actor !== undefined) {
+      DeploymentActor.encode(message.actor, writer.uint32(58).fork()).join();
+    }
+    if (message.decidedBy !== undefined) {
+      writer.uint32(66).string(message.decidedBy);
+    }
+    if (message.via !== undefined) {
+      writer.uint32(74).string(message.via);
     }
     return writer;
   },
@@ -5803,6 +6055,30 @@ export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
             }
 
             message.contentJson = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.actor = DeploymentActor.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.decidedBy = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.via = reader.string();
             continue;
           }
         }
@@ -6376,7 +6652,15 @@ export const ListEventsResponse: MessageFns<ListEventsResponse> = {
 };
 
 function createBaseFollowRequest(): FollowRequest {
-  return { sessionId: "", afterSeq: 0, fromNow: false, types: [], untilCaughtUp: false, mergeDeltas: undefined };
+  return {
+    sessionId: "",
+    afterSeq: 0,
+    fromNow: false,
+    types: [],
+    untilCaughtUp: false,
+    mergeDeltas: undefined,
+    passive: undefined,
+  };
 }
 
 export const FollowRequest: MessageFns<FollowRequest> = {
@@ -6398,6 +6682,9 @@ export const FollowRequest: MessageFns<FollowRequest> = {
     }
     if (message.mergeDeltas !== undefined) {
       writer.uint32(48).bool(message.mergeDeltas);
+    }
+    if (message.passive !== undefined) {
+      writer.uint32(56).bool(message.passive);
     }
     return writer;
   },
@@ -6461,6 +6748,14 @@ export const FollowRequest: MessageFns<FollowRequest> = {
             }
 
             message.mergeDeltas = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.passive = reader.bool();
             continue;
           }
         }
@@ -10434,7 +10729,10 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Creates a session for a deployment, owned by its creator. The same invocation or run gives the same session. */
+    /**
+     * Creates a session for a deployment, owned by its creator or by the sender of a channel. The same invocation, run or
+     * delivery gives the same session.
+     */
     createSession: {
       name: "CreateSession",
       requestType: CreateSessionRequest as typeof CreateSessionRequest,
@@ -10563,7 +10861,10 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Repeating a decision returns the first one. A different decision is refused with APPROVAL_ALREADY_DECIDED. */
+    /**
+     * Repeating a decision returns the first one. A different decision is refused with APPROVAL_ALREADY_DECIDED, or of a
+     * channel returns the first one, too.
+     */
     decideApproval: {
       name: "DecideApproval",
       requestType: DecideApprovalRequest as typeof DecideApprovalRequest,
