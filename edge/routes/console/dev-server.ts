@@ -9,6 +9,8 @@ const PAGE_POLICY =
   "font-src 'self'; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** Headers that are not forwarded to the dev server. */
 const PRIVATE_HEADERS = new Set(['cookie', 'authorization', 'content-type']);
+/** The types of the proxy lack `rewriteRequestHeaders`, which drops the headers of the browser. */
+const WEBSOCKET_OPTIONS = { headers: {}, rewriteRequestHeaders: () => ({}) };
 const UNREACHABLE = 'The dev server of the console does not answer. Run `npm run dev` to start both.';
 
 /** Forwards requests without a route to the dev server, including its WebSocket. */
@@ -18,7 +20,7 @@ export async function serveFromSource(app: FastifyInstance, devServer: string): 
   await app.register(proxy, {
     upstream: devServer,
     websocket: true,
-    wsClientOptions: { rewriteRequestHeaders: () => ({}) },
+    wsClientOptions: WEBSOCKET_OPTIONS,
     httpMethods: ['GET', 'HEAD'],
     proxyPayloads: false,
     config: { access: 'open' },
