@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
-import { base64, PNG, sha256 } from './message-parts.ts';
+import { base64, PNG, partsApi, sha256 } from './message-parts.ts';
 
 const LOCATE = {
   type: 'client',
@@ -382,6 +382,26 @@ describe('/sessions/{session_id}/tool-calls and /tool-results', () => {
     const event = (await eventsOf(session)).find(({ type }) => type === 'agent.tool_result');
     expect(event?.data.output).toEqual(stored);
     expect((await submit(session, result)).status).toBe(200);
+  });
+
+  it('returns the first answer for a repeated result whose file has been changed or deleted', async () => {
+    const session = await blocked([call(), call(false), END]);
+    const parts = partsApi(api);
+    await parts.putFile(session, 'map.txt', Buffer.from('north'));
+    const result = { tool_use_id: 'call_1_1', output: [{ type: 'file', path: 'map.txt' }] };
+    const first = await submit(session, result);
+    expect([first.status, first.body.data.status]).toEqual([200, 'answered']);
+    await parts.putFile(session, 'map.txt', Buffer.from('south'));
+    const changed = await submit(session, result);
+    expect([changed.status, changed.body.data]).toEqual([200, first.body.data]);
+    await api.send('DELETE', `/sessions/${session}/files?path=map.txt`);
+    const deleted = await submit(session, result);
+    expect([deleted.status, deleted.body.data]).toEqual([200, first.body.data]);
+    const other = { ...result, output: [{ type: 'file', path: 'other.txt' }] };
+    expect((await submit(session, other)).body.code).toBe('FILE_NOT_FOUND');
+    const open = { ...result, tool_use_id: 'call_1_2' };
+    expect((await submit(session, open)).body.code).toBe('FILE_NOT_FOUND');
+    expect((await pending(session)).map((one) => one.tool_use_id)).toEqual(['call_1_2']);
   });
 
   it('refuses invalid parts of an output with their pointers, and leaves the call open', async () => {

@@ -14,6 +14,8 @@ export interface CallAnswer {
   /** JSON text on one line. */
   outputJson: string;
   isError: boolean;
+  /** The digest of the request. Null for a result without image and file parts. */
+  requestSha256: string | null;
   /** The input of the call as JSON text, if a user edited it. */
   inputJson: string;
   /** When the turn began to wait. */
@@ -26,7 +28,7 @@ const EXPIRED = 'This call was not answered in time.';
 
 /** Records the answer. The turn is queued again when it waits for no other one. Refused with TOOL_CALL_CLOSED. */
 export function answerCall(state: SessionState, answer: CallAnswer): Change {
-  const { eventId, outputJson, isError, actor, askedAt, now } = answer;
+  const { eventId, outputJson, isError, requestSha256, actor, askedAt, now } = answer;
   const found = awaitedCall(state, eventId);
   if (!found) throw toolCallClosed();
   const durationMs = Math.max(0, now.getTime() - askedAt.getTime());
@@ -34,7 +36,7 @@ export function answerCall(state: SessionState, answer: CallAnswer): Change {
   return closeCall(state, found, resultDraft(found, result, actor), {
     eventId,
     status: 'answered',
-    answer: { outputJson, isError, answeredBy: actor.id },
+    answer: { outputJson, isError, answeredBy: actor.id, requestSha256 },
   });
 }
 

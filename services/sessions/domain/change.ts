@@ -109,6 +109,8 @@ export interface ClosedClientCall {
     isError: boolean;
     /** usr_… */
     answeredBy: string;
+    /** Null for a result without image and file parts. */
+    requestSha256: string | null;
   };
 }
 

@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto';
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
-import type {
-  SessionsServiceDefinition,
+import {
+  type SessionsServiceDefinition,
   SubmitToolResultRequest,
-  ToolCall,
+  type ToolCall,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { digestedAttachments } from '../attachments.ts';
 import { requireOwned } from '../domain/access.ts';
-import { answerCall, requireFormAnswer, toolCallClosed } from '../domain/answer.ts';
+import { answerCall, type CallAnswer, requireFormAnswer, toolCallClosed } from '../domain/answer.ts';
 import { hasByteParts } from '../domain/content.ts';
 import { checkPage } from '../domain/page.ts';
 import { sameJson } from '../domain/same-json.ts';
@@ -74,12 +76,17 @@ export function toolCallHandlers({
     return attachments.store(output, list ?? { attachments: [] }, target, call);
   }
 
-  async function answer(row: ClientCallRow, outputJson: string, isError: boolean, call: Call): Promise<void> {
+  async function answer(
+    row: ClientCallRow,
+    { outputJson, isError, requestSha256 }: GivenResult,
+    call: Call,
+  ): Promise<void> {
     const { session_id: sessionId, event_id: eventId, created_at: askedAt, input: inputJson } = row;
     const given = {
       eventId,
       outputJson,
       isError,
+      requestSha256,
       inputJson,
       askedAt,
       actor: actorOf(call),
@@ -117,8 +124,18 @@ export function toolCallHandlers({
       const row = await read(session, toolUseId, options);
       if (row.status !== 'pending' && row.status !== 'answered') throw toolCallClosed();
       if (row.kind === 'input' && !isError) requireFormAnswer(row.input, output);
-      const outputJson = await journalledOutput(request, output, session, call);
-      if (row.status === 'pending') await answer(row, outputJson, isError, call);
+      const requestSha256 = hasByteParts(output) ? digestOf(request) : null;
+      if (isRepeated(row, requestSha256)) return { toolCall: toolCallOf(row) };
+      let outputJson: string;
+      try {
+        outputJson = await journalledOutput(request, output, session, call);
+      } catch (error) {
+        // The same request may have been accepted meanwhile, and its file deleted after that.
+        const newest = error instanceof Refusal ? await read(session, toolUseId, options) : undefined;
+        if (newest && isRepeated(newest, requestSha256)) return { toolCall: toolCallOf(newest) };
+        throw error;
+      }
+      if (row.status === 'pending') await answer(row, { outputJson, isError, requestSha256 }, call);
       const answered = await read(session, toolUseId, options);
       if (answered.status !== 'answered') throw toolCallClosed();
       if (!isSameResult(answered, outputJson, isError))
@@ -126,6 +143,22 @@ export function toolCallHandlers({
       return { toolCall: toolCallOf(answered) };
     },
   };
+}
+
+/** A result whose bytes are stored. */
+type GivenResult = Pick<CallAnswer, 'outputJson' | 'isError' | 'requestSha256'>;
+
+/** The digest of a request, in which the bytes of its parts are digests, too. */
+function digestOf(request: SubmitToolResultRequest): string {
+  const attachments = digestedAttachments(request.attachments);
+  return createHash('sha256')
+    .update(SubmitToolResultRequest.encode({ ...request, attachments }).finish())
+    .digest('hex');
+}
+
+/** Whether the call was answered by the same request, so that its files need not be read. */
+function isRepeated(row: ClientCallRow, requestSha256: string | null): boolean {
+  return row.status === 'answered' && requestSha256 !== null && row.request_sha256 === requestSha256;
 }
 
 /** Whether the stored result is the given one. A repeated result succeeds and changes nothing. */

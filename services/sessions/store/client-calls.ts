@@ -23,13 +23,15 @@ export interface ClientCallRow {
   output: string | null;
   is_error: boolean | null;
   answered_by: string | null;
+  /** Null for results without image and file parts. */
+  request_sha256: string | null;
   created_at: Date;
   expires_at: Date;
   closed_at: Date | null;
 }
 
 const COLUMNS = `event_id, session_id, turn_id, tool_use_id, kind, name, input, status, output, is_error, answered_by,
-  created_at, expires_at, closed_at`;
+  request_sha256, created_at, expires_at, closed_at`;
 
 /** The approximate limit for the text of a page, which may end before its row limit. */
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -42,7 +44,7 @@ const OPEN = statement(
 
 const CLOSE = statement(
   'sessions.close_client_call',
-  `update client_calls set status = $3, output = $4, is_error = $5, answered_by = $6, closed_at = $7
+  `update client_calls set status = $3, output = $4, is_error = $5, answered_by = $6, request_sha256 = $7, closed_at = $8
    where event_id = $1 and session_id = $2 and status = 'pending'`,
 );
 
@@ -58,7 +60,7 @@ export async function writeClientCalls(
     await tx.change(OPEN, [eventId, sessionId, turnId, toolUseId, kind, name, inputJson, now, expiresAt]);
   for (const { eventId, status, answer } of closed) {
     const result = [answer?.outputJson ?? null, answer?.isError ?? null, answer?.answeredBy ?? null];
-    await tx.change(CLOSE, [eventId, sessionId, status, ...result, now]);
+    await tx.change(CLOSE, [eventId, sessionId, status, ...result, answer?.requestSha256 ?? null, now]);
   }
 }
 
