@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
-import { runOn } from '../../support/sql.ts';
+import { countOn, runOn } from '../../support/sql.ts';
 import { ADMINISTRATOR, AGENT, ASSISTANT, MANAGER, OWNER, openSystem, STRANGER } from './system.ts';
 
 const KEYS = ['team', 'order', 'a=b', '__proto__'];
@@ -158,6 +158,20 @@ describe('the filters of ListSessions by metadata and creation time', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it('read entries that are those of the present metadata, also after changes, archiving and deletion', async () => {
+    const present = `
+      select s.owner_id, s.archived_at is not null as archived, hashtextextended(key || '=' || value, 0) as term, session_id
+      from sessions.sessions s cross join lateral json_each_text(s.metadata) where s.deleted_at is null`;
+    const entries = 'select owner_id, archived, term, session_id from sessions.session_metadata';
+    const { url } = system.database;
+    expect(await countOn(url, `select count(*) from (${present}) p`)).toBeGreaterThan(20);
+    for (const [one, other] of [
+      [present, entries],
+      [entries, present],
+    ])
+      expect(await countOn(url, `select count(*) from (${one} except ${other}) d`)).toBe(0);
   });
 
   it('find sessions that were written before the index existed', async () => {
