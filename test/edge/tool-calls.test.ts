@@ -262,6 +262,18 @@ describe('/sessions/{session_id}/tool-calls and /tool-results', () => {
       expect(await answerOf(session)).toBe(`The result: ${JSON.stringify(answer)}`);
     });
 
+    it('is offered to sessions of webhooks, and their owner answers', async () => {
+      const steps = [question(), END];
+      const agent = await api.createAgent({ model: 'rehearsal/script', model_options: { steps } });
+      await api.trigger(await api.createWebhook(agent), 'an order');
+      const session = await until('the session waits', async () => {
+        const { body } = await api.get(`/sessions?agent_id=${agent}&state=needs_input`);
+        return (body.data as unknown as { session_id: string }[])[0]?.session_id;
+      });
+      await submit(session, { tool_use_id: 'call_1_1', output: { size: 'small' } });
+      expect(await answerOf(session)).toBe('The result: {"size":"small"}');
+    });
+
     it('returns 400 with pointers for an answer that does not match, and leaves the question open', async () => {
       const session = await blocked([question(), END], []);
       const wrong: [unknown, string[]][] = [
