@@ -1,8 +1,8 @@
 import type { Actor } from '../../../lib/events.ts';
-import { type Change, draft, unchanged } from './change.ts';
+import { type Change, type ClosedApproval, type ClosedClientCall, draft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { discardOpenMessage, publicUsage } from './finish.ts';
-import type { QueuedTurn, SessionState } from './state.ts';
+import { attemptFields, discardOpenMessage, publicUsage } from './finish.ts';
+import type { SessionState, TurnState } from './state.ts';
 import { closeOpenCalls } from './tool-calls.ts';
 
 /** Records which fields of the session have changed. Without a changed field there is no event. */
@@ -14,24 +14,34 @@ export function recordUpdate(state: SessionState, changed: string[], actor: Acto
 
 /**
  * Deletes the session. Each of its turns ends with its own event; `session.deleted` is the last event that followers
- * get.
+ * get. A queued turn that has started before, because its calls were decided or its runner was lost, is interrupted like the
+ * current one.
  */
-export function deleteSession(state: SessionState, queued: QueuedTurn[], actor: Actor, now: Date): Change {
+export function deleteSession(
+  state: SessionState,
+  queued: readonly TurnState[],
+  actor: Actor,
+  now: Date,
+): Change {
   const change = unchanged(state);
-  const turn = state.current;
-  if (turn) {
-    const { turnId, attempt, fence } = turn;
-    const data = { turn_id: turnId, attempt, fence, usage: publicUsage(turn.usage) };
+  const closedApprovals: ClosedApproval[] = [];
+  const closedClientCalls: ClosedClientCall[] = [];
+  const current = state.current ? [state.current] : [];
+  for (const turn of [...current, ...queued.filter(({ attempt }) => attempt > 0)]) {
+    const data = { ...attemptFields(turn), usage: publicUsage(turn.usage) };
     const closed = closeOpenCalls(turn, 'session_deleted');
-    Object.assign(change, closed.rows);
+    closedApprovals.push(...closed.rows.closedApprovals);
+    closedClientCalls.push(...closed.rows.closedClientCalls);
     change.drafts.push(
       ...discardOpenMessage(turn, 'session_deleted'),
       ...closed.drafts,
-      draft('turn.interrupted', data, SYSTEM_ACTOR, { turnId }),
+      draft('turn.interrupted', data, SYSTEM_ACTOR, { turnId: turn.turnId }),
     );
     change.turns.push({
       ...turn,
       status: 'interrupted',
+      ready: false,
+      wakeAt: null,
       leaseUntil: null,
       openMessageId: null,
       calls: [],
@@ -39,7 +49,7 @@ export function deleteSession(state: SessionState, queued: QueuedTurn[], actor: 
       finishedAt: now,
     });
   }
-  for (const { turnId } of queued) {
+  for (const { turnId } of queued.filter(({ attempt }) => attempt === 0)) {
     change.drafts.push(
       draft('turn.cancelled', { turn_id: turnId, reason: 'session_deleted' }, SYSTEM_ACTOR, { turnId }),
     );
@@ -53,5 +63,5 @@ export function deleteSession(state: SessionState, queued: QueuedTurn[], actor: 
     queueHeld: false,
     fence: state.fence + 1,
   };
-  return change;
+  return { ...change, closedApprovals, closedClientCalls };
 }

@@ -1,15 +1,18 @@
 import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
-import type { QueuedTurn, SessionState } from '../domain/state.ts';
+import type { SessionState, TurnState } from '../domain/state.ts';
+import { TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
 
 const QUEUED = statement(
   'sessions.queued_turns',
-  `select turn_id, position from turns
-   where owner_id = $2 and session_id = $1 and finished_at is null and status = 'queued' order by position`,
+  `select ${TURN_COLUMNS} from turns t
+   where t.owner_id = $2 and t.session_id = $1 and t.finished_at is null and t.status = 'queued' order by t.position`,
 );
+/** Turns that have started before are interrupted instead. */
 const CANCEL = statement(
   'sessions.cancel_turns',
   `update turns set status = 'cancelled', ready = false, wake_at = null, finished_at = $2
-   where owner_id = $3 and session_id = $1 and finished_at is null and status = 'queued'`,
+   where owner_id = $3 and session_id = $1 and finished_at is null and status = 'queued'
+     and attempt = 0`,
 );
 const DELETE = statement('sessions.delete', 'update sessions set deleted_at = $2 where session_id = $1');
 
@@ -17,11 +20,11 @@ const DELETE = statement('sessions.delete', 'update sessions set deleted_at = $2
 export async function queuedTurns(
   tx: DatabaseSession,
   { sessionId, ownerId }: SessionState,
-): Promise<QueuedTurn[]> {
-  const rows = await tx.rows<{ turn_id: string; position: number }>(QUEUED, [sessionId, ownerId]);
-  return rows.map((row) => ({ turnId: row.turn_id, position: row.position }));
+): Promise<TurnState[]> {
+  return (await tx.rows<TurnRow>(QUEUED, [sessionId, ownerId])).map(turnOf);
 }
 
+/** Cancels the queued turns that have never started. */
 export async function cancelQueuedTurns(
   tx: DatabaseSession,
   { sessionId, ownerId }: SessionState,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Approval } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
+import { rowsOn } from '../../support/sql.ts';
 import { advanceUntil } from '../../support/wait.ts';
 import { trackSessions } from './created-sessions.ts';
 import {
@@ -263,6 +264,28 @@ describe.each(TRANSPORTS)('approvals over %s', (transport) => {
     const { sessionId } = await waiting('call_1');
     await system.edge.deleteSession({ sessionId }, { caller });
     clock.advance(700_000);
+  });
+
+  it('gives the calls of a turn a result when its session is deleted after the decisions', async () => {
+    const { sessionId, turn, approvals } = await waiting('call_1', 'call_2');
+    await decide(pending(approvals, 'call_1'), 'allow');
+    await decide(pending(approvals, 'call_2'), 'deny');
+    const later = await sendText(system, sessionId, 'and then?', 'enqueue');
+    const before = (await journalOf(system, sessionId)).length;
+    await system.edge.deleteSession({ sessionId }, { caller });
+    const [row] = await rowsOn<{ events: string }>(
+      system.database.url,
+      `select string_agg(substr(events, 2, length(events) - 2), ',' order by last_seq) as events
+       from sessions.journal where session_id = '${sessionId}' and first_seq > ${before}`,
+    );
+    expect(JSON.parse(`[${row?.events}]`)).toMatchObject([
+      { type: 'agent.tool_result', data: { tool_use_id: 'call_1', is_error: true } },
+      { type: 'agent.tool_result', data: { tool_use_id: 'call_2', is_error: true } },
+      { type: 'turn.interrupted', data: { turn_id: turn.turnId, attempt: 1 } },
+      { type: 'turn.cancelled', data: { turn_id: later.turnId, reason: 'session_deleted' } },
+      { type: 'session.deleted' },
+    ]);
+    expect(await claimTurns(system)).toEqual([]);
   });
 
   it('allows one more dispatch for each retry decision about a call with an unknown outcome', async () => {
