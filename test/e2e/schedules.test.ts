@@ -129,6 +129,27 @@ describe('deployments of type schedule', () => {
     expect(ended.status).toBe('interrupted');
   });
 
+  it('cancels a run whose turn waits behind another turn of its session', async () => {
+    const steps = [{ text: 'a long story '.repeat(30), chunk_chars: 1, delay_ms: 1_000 }];
+    const slow = await api.createAgent({ model: 'rehearsal/script', model_options: { steps } });
+    const { body } = await api.post(`/agents/${slow}/conversations`, { message: 'Tell me a story.' });
+    const session = String(body.data.session_id);
+    const members = { ...DAILY, session: 'continue', session_id: session };
+    const created = dataOfCreated(await api.post(`/admin/agents/${slow}/deployments`, members));
+    const schedule = `/admin/agents/${slow}/deployments/${created.deployment_id}`;
+    await api.post(`${schedule}/run`);
+    const run = await until('the run has a turn', async () =>
+      (await runsOf(schedule)).find(({ status }) => status === 'running'),
+    );
+    await api.post(`${schedule}/runs/${run.run_id}/cancel`);
+    const ended = await until('the run has ended', async () =>
+      (await runsOf(schedule)).find(({ status }) => status !== 'running'),
+    );
+    expect(ended).toMatchObject({ status: 'cancelled', reason: 'turn_cancelled', session_id: session });
+    expect((await api.get(`/sessions/${session}`)).body.data).toMatchObject({ queued_turns: 0 });
+    await api.post(`/sessions/${session}/interrupt`);
+  });
+
   it('counts a backfill before it queues its runs', async () => {
     const schedule = await createSchedule({
       ...BASE,

@@ -1,14 +1,17 @@
+import type { DatabaseSession } from '../../../lib/db/database.ts';
 import { refuse, refuseField } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { requireOwned, requireWritable, sessionNotFound } from '../domain/access.ts';
-import { interrupt } from '../domain/interrupt.ts';
+import type { Change } from '../domain/change.ts';
+import { type Interrupt, type InterruptContext, interrupt } from '../domain/interrupt.ts';
 import { cancelQueuedTurn, releaseQueue, turnNotQueued } from '../domain/queue.ts';
+import type { SessionState } from '../domain/state.ts';
 import { recordUpdate } from '../domain/update.ts';
 import type { DecideChange, DecideInTransaction, DecideInterrupt } from '../store/decisions.ts';
-import { hasTurn, markRemoved, readQueuedTurn } from '../store/interrupt-context.ts';
+import { hasTurn, markRemoved, readInterruptContext, readQueuedTurn } from '../store/interrupt-context.ts';
 import type { ReadOptions } from '../store/lists.ts';
 import { setAgentVersion } from '../store/session-updates.ts';
 import { actorOf, userOrDeployment } from './actor.ts';
@@ -42,16 +45,18 @@ export function turnControlHandlers({
     async interruptSession({ sessionId, holdQueue, turnId, actor: deployment }, call) {
       const actor = userOrDeployment(deployment, call);
       const { ownerId, options } = await access.requireStopper(sessionId, call);
-      const queue = holdQueue ? 'hold' : 'continue';
+      const queue = holdQueue ? ('hold' as const) : ('continue' as const);
+      const input = () => ({ actor, queue, onlyTurnId: turnId, now: clock.now() });
       const decide: DecideInterrupt = (state, context) => ({
-        change: interrupt(requireOwned(state, sessionId, ownerId), context, {
-          actor,
-          queue,
-          onlyTurnId: turnId,
-          now: clock.now(),
-        }),
+        change: interrupt(requireOwned(state, sessionId, ownerId), context, input()),
       });
-      await changes.changeOrInterrupt(sessionId, SMALL_CHANGE_BYTES, decide, call);
+      const decideForRun: DecideInTransaction = async (found, tx) => {
+        const state = requireOwned(found, sessionId, ownerId);
+        return endTurnOfRun(tx, state, await readInterruptContext(tx, state), input());
+      };
+      if (actor.type === 'schedule' && turnId !== undefined)
+        await changes.inOwnTransaction(sessionId, decideForRun, call);
+      else await changes.changeOrInterrupt(sessionId, SMALL_CHANGE_BYTES, decide, call);
       return { session: await read(sessionId, options) };
     },
 
@@ -111,4 +116,22 @@ export function turnControlHandlers({
       return { session: await read(sessionId, databaseOptionsOf(call)) };
     },
   };
+}
+
+/**
+ * Interrupts the turn of a run, or removes it from the queue while another turn of the session is before it or the queue is
+ * held: the session of a schedule can have turns of other runs and of its user.
+ */
+async function endTurnOfRun(
+  tx: DatabaseSession,
+  state: SessionState,
+  context: InterruptContext,
+  input: Interrupt,
+): Promise<Change | undefined> {
+  const change = interrupt(state, context, input);
+  if (change.turns.length > 0 || input.onlyTurnId === undefined) return change;
+  const { turn, second } = await readQueuedTurn(tx, state, input.onlyTurnId);
+  if (!turn) return undefined;
+  await markRemoved(tx, state, turn);
+  return cancelQueuedTurn(state, turn, { second, actor: input.actor, now: input.now });
 }

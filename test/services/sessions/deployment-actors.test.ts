@@ -252,6 +252,36 @@ describe.each(TRANSPORTS)('deployments as actors over %s', (transport) => {
       const interrupted = (await journalOf(system, sessionId)).find(({ type }) => type === 'user.interrupt');
       expect(JSON.parse(interrupted?.json ?? '{}').actor).toEqual({ type: 'schedule', id: SCHEDULE });
     });
+
+    it.each([false, true])(
+      'removes the turn of a run behind another turn, with a held queue: %s',
+      async (isHeld) => {
+        const sessionId = await begin('one');
+        const { turnId: first } = await claimTurn(system);
+        if (isHeld) await sendText(system, sessionId, 'two');
+        const { turnId } = await sendForRun(system, sessionId, newRunId());
+        const { turnId: last } = await sendText(system, sessionId, 'three');
+        if (isHeld) await system.edge.interruptSession({ sessionId, holdQueue: true }, { caller });
+        const before = (await journalOf(system, sessionId)).length;
+        const request = { sessionId, turnId, actor: actorOf('') };
+        for (let time = 0; time < 2; time++) await system.deployments.interruptSession(request, { caller });
+        const added = (await journalOf(system, sessionId)).slice(before);
+        expect(added.map(({ json }) => JSON.parse(json))).toMatchObject([
+          {
+            ...{ type: 'turn.cancelled', actor: { type: 'schedule', id: SCHEDULE } },
+            data: { turn_id: turnId, reason: 'removed' },
+          },
+        ]);
+        const { turns } = await system.deployments.lookUpTurns({ turnIds: [turnId] });
+        expect(turns).toMatchObject([{ turnId, status: 'cancelled' }]);
+        expect(await sessionOf(sessionId)).toMatchObject({
+          ...{ status: isHeld ? 'idle' : 'running', queueHeld: isHeld, queuedTurns: isHeld ? 2 : 1 },
+        });
+        const left = (await turnsOf(sessionId)).filter(({ status }) => status === 'queued');
+        expect(left.at(-1)?.turnId).toBe(last);
+        expect((await turnsOf(sessionId))[0]?.turnId).toBe(first);
+      },
+    );
   });
 
   describe('the peer of a call', () => {

@@ -571,7 +571,7 @@ export interface InterruptSessionRequest {
     | undefined;
   /**
    * Only this turn is interrupted. Another one is left as it is. Required of a channel, so that a repeated call has one
-   * effect.
+   * effect. For a schedule, the turn is removed from the queue while another turn is before it.
    */
   turnId?:
     | string
