@@ -128,7 +128,7 @@ export async function openDeployments(
   const timings = createCompiledTimings();
   const times = createScheduleTimes({ timings, clock });
   const scheduler = startScheduler(context, config, {
-    ...{ agents, sessions, admission, timings },
+    ...{ agents, sessions, admission, timings, times },
     stores: createSchedulerStores(db),
   });
   const handlerContext = {

@@ -42,8 +42,7 @@ export function createScheduleTimes({ timings, clock }: { timings: CompiledTimin
     },
 
     /** The first time after now. */
-    next: (deployment: Deployment, settings: ScheduleSettings, now: Date): NextTime =>
-      nextAfter(deployment, settings, now),
+    next: nextAfter,
 
     /** The next times of an enabled schedule, at most `count`. */
     pending({ deployment, schedule }: ScheduledDeployment, count: number): Date[] {

@@ -7,15 +7,18 @@ import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/
 import type { Admission } from '../admission.ts';
 import type { settings } from '../config.ts';
 import type { SchedulerStores } from '../store/scheduler.ts';
+import { createCancelledRunCheck } from './cancelled-runs.ts';
 import type { CompiledTimings } from './compiled-timings.ts';
 import { createFire } from './fire.ts';
 import { createScheduleMetrics } from './metrics.ts';
+import { startMissingTimes } from './missing-times.ts';
 import { createPromptRenderer } from './prompt-renderer.ts';
 import { startRetention } from './retention.ts';
 import { createRunInterrupter } from './run-interrupter.ts';
 import { createRunProgress } from './run-progress.ts';
 import { createRunSessions } from './run-sessions.ts';
 import { createRunStart } from './run-start.ts';
+import type { ScheduleTimes } from './schedule-times.ts';
 import { startSignalConsumer } from './signal-consumer.ts';
 import { startStaleRunLookups } from './stale-runs.ts';
 import { createStarter } from './starter.ts';
@@ -31,6 +34,7 @@ interface SchedulerContext {
   sessions: Client<SessionsServiceDefinition>;
   admission: Admission;
   timings: CompiledTimings;
+  times: ScheduleTimes;
   stores: SchedulerStores;
 }
 
@@ -38,9 +42,9 @@ interface SchedulerContext {
 export function startScheduler(
   { clock, ids, log, bus, tracer, metrics: processMetrics, random }: ServiceContext,
   config: Pick<Settings<typeof settings>, 'scheduleBatch' | 'runHistoryDays'>,
-  { agents, sessions, admission, timings, stores }: SchedulerContext,
+  { agents, sessions, admission, timings, times, stores }: SchedulerContext,
 ) {
-  const { fires, queue, states, continuedSessions, history, timeZones } = stores;
+  const { fires, queue, states, cancelledRuns, continuedSessions, history, missingTimes, timeZones } = stores;
   const metrics = createScheduleMetrics(processMetrics);
   const progress = createRunProgress({ states, metrics, clock, onReady: () => starter.request() });
   const turns = createTurnLookup({ sessions, progress });
@@ -61,9 +65,11 @@ export function startScheduler(
   const consumer = startSignalConsumer({ sessions, states, progress, bus, clock, log });
   const lookups = startStaleRunLookups({
     ...{ states, turns, clock, log, hasWaiting: ticker.hasWaiting },
+    checkCancelled: createCancelledRunCheck({ store: cancelledRuns, queue, sessions, interrupter, clock }),
     onReady: () => starter.request(),
   });
   const retention = startRetention({ history, clock, log, historyDays: config.runHistoryDays });
+  const missing = startMissingTimes({ store: missingTimes, times, clock, log });
   const zones = startPeriodicTask({
     clock,
     everyMs: TIME_ZONE_CHECK_MS,
@@ -78,7 +84,8 @@ export function startScheduler(
     interruptRun: interrupter.interruptAsOwner,
     async stop(): Promise<void> {
       unsubscribe();
-      await Promise.all([ticker.stop(), consumer.stop(), lookups.stop(), retention.stop(), zones.stop()]);
+      const tasks = [ticker, consumer, lookups, retention, missing, zones];
+      await Promise.all(tasks.map((task) => task.stop()));
       await starter.stop();
     },
   };

@@ -12,6 +12,8 @@ const BATCH = 500;
 interface StaleRunsContext {
   states: RunStateStore;
   turns: TurnLookup;
+  /** Finds turns of cancelled runs. */
+  checkCancelled: (signal: AbortSignal) => Promise<void>;
   /** Whether a run waits for an earlier one. */
   hasWaiting: () => boolean;
   /** Runs are ready. */
@@ -20,9 +22,9 @@ interface StaleRunsContext {
   log: Log;
 }
 
-/** Looks up the turns of unfinished runs, in case a signal was lost. */
+/** Looks up the turns of unfinished runs, in case a signal was lost, and those of cancelled runs. */
 export function startStaleRunLookups(context: StaleRunsContext) {
-  const { states, turns, hasWaiting, onReady, clock, log } = context;
+  const { states, turns, checkCancelled, hasWaiting, onReady, clock, log } = context;
 
   async function lookUpAll(
     read: (afterRunId: string, limit: number) => Promise<UnfinishedRun[]>,
@@ -54,6 +56,7 @@ export function startStaleRunLookups(context: StaleRunsContext) {
   const tasks = [
     task(BLOCKING_MS, checkBlocking),
     task(UNFINISHED_MS, (signal) => lookUpAll(states.unfinished, signal)),
+    task(UNFINISHED_MS, checkCancelled),
   ];
   return {
     async stop(): Promise<void> {

@@ -1,20 +1,30 @@
 import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
 
+/**
+ * SQL for when the turn of a run is looked up that is cancelled at `now`: after the lease of its start. A run without a ready
+ * time has never been claimed. `alias` is the alias of the run.
+ */
+export const checkAt = (now: string, alias = 'runs') =>
+  `case when ${alias}.ready_at is not null then greatest(${alias}.ready_at, ${now}::timestamptz) end`;
+
 const CANCEL_QUEUED = statement(
   'runs.cancel_queued',
-  `update runs set status = 'cancelled', reason = $2, finished_at = $3, ready_at = null
+  `update runs set status = 'cancelled', reason = $2, finished_at = $3, ready_at = null,
+     check_at = ${checkAt('$3')}
    where deployment_id = $1 and status = 'queued' and turn_id is null`,
 );
 
 const CANCEL_BACKFILL = statement(
   'runs.cancel_backfill',
-  `update runs set status = 'cancelled', reason = $2, finished_at = $3, ready_at = null
+  `update runs set status = 'cancelled', reason = $2, finished_at = $3, ready_at = null,
+     check_at = ${checkAt('$3')}
    where backfill_id = $1 and status = 'queued' and turn_id is null`,
 );
 
 const CANCEL_ONE = statement(
   'runs.cancel_one',
-  `update runs set status = 'cancelled', finished_at = $2, ready_at = null
+  `update runs set status = 'cancelled', finished_at = $2, ready_at = null,
+     check_at = ${checkAt('$2')}
    where run_id = $1 and status = 'queued' and turn_id is null`,
 );
 

@@ -4,7 +4,7 @@ import {
   statement,
   type WriteOptions,
 } from '../../../lib/db/database.ts';
-import { releaseWaiting } from './run-changes.ts';
+import { checkAt, releaseWaiting } from './run-changes.ts';
 import { changeSchedule, type ScheduledDeployment } from './schedules.ts';
 
 /** The new state of a run that a schedule has started. */
@@ -54,7 +54,9 @@ const APPLY = statement(
    update runs r set status = g.status, reason = g.reason, session_id = coalesce(g.session_id, r.session_id),
      turn_id = coalesce(g.turn_id, r.turn_id), stop_reason = coalesce(g.stop_reason, r.stop_reason),
      usage = coalesce(g.usage, r.usage), error_code = g.error_code, error_message = g.error_message,
-     finished_at = g.finished_at, ready_at = null
+     finished_at = g.finished_at, ready_at = null,
+     check_at = case when g.status = 'cancelled' and coalesce(g.turn_id, r.turn_id) is null
+       then ${checkAt('g.finished_at', 'r')} end
    from given g join earlier on earlier.run_id = g.run_id
    where r.run_id = g.run_id
      and (earlier.status <> g.status or r.reason is distinct from g.reason or r.turn_id is distinct from g.turn_id)

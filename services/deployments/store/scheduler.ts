@@ -1,7 +1,9 @@
 import type { Database } from '../../../lib/db/database.ts';
+import { createCancelledRunStore } from './cancelled-runs.ts';
 import { createContinuedSessionStore } from './continued-sessions.ts';
 import { createFireStore } from './fires.ts';
 import { createHistoryStore } from './history.ts';
+import { createMissingTimeStore } from './missing-times.ts';
 import { createRunQueue } from './run-queue.ts';
 import { createRunStateStore } from './run-states.ts';
 import { createTimeZoneStore } from './time-zones.ts';
@@ -14,8 +16,10 @@ export function createSchedulerStores(db: Database) {
     fires: createFireStore(db),
     queue: createRunQueue(db),
     states: createRunStateStore(db),
+    cancelledRuns: createCancelledRunStore(db),
     continuedSessions: createContinuedSessionStore(db),
     history: createHistoryStore(db),
+    missingTimes: createMissingTimeStore(db),
     timeZones: createTimeZoneStore(db),
   };
 }

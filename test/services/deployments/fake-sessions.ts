@@ -43,6 +43,8 @@ export class FakeSessions {
   failure: Refusal | undefined;
   /** CreateSession and SendMessage succeed, but their answers are lost. */
   losesAnswers = false;
+  /** Called when CreateSession has created a turn, before it answers. */
+  onCreated: ((runId: string) => Promise<void>) | undefined;
   /** LookUpTurns works while other calls fail. */
   allowsLookUps = false;
   /** LookUpTurns fails. */
@@ -58,6 +60,7 @@ export class FakeSessions {
     this.starts = 0;
     this.failure = undefined;
     this.losesAnswers = false;
+    this.onCreated = undefined;
     this.failLookUps = false;
     this.allowsLookUps = false;
     this.isSignalling = true;
@@ -101,7 +104,7 @@ export class FakeSessions {
   }
 
   /** A repeated call of the same run has no further effect. */
-  create({ actor, ownerId, agentId, agentVersion, text }: CreateSessionRequest, call: Call) {
+  async create({ actor, ownerId, agentId, agentVersion, text }: CreateSessionRequest, call: Call) {
     this.starts++;
     if (this.failure) throw this.failure;
     const runId = actor?.runId ?? '';
@@ -112,6 +115,7 @@ export class FakeSessions {
       this.sessions.set(sessionId, { sessionId, createdBy: ownerId, agentId, agentVersion, traceId });
       this.#queue(turnId, sessionId, text);
     }
+    await this.onCreated?.(runId);
     this.#answer();
     return { sessionId, turnId };
   }

@@ -10,6 +10,7 @@ import {
   timesOf,
 } from './fixtures.ts';
 
+type Reference = { agentId: string; deploymentId: string };
 const UNKNOWN_RUN = 'run_00000000000000000000000001';
 
 describe('actions on schedules', () => {
@@ -82,6 +83,38 @@ describe('actions on schedules', () => {
     expect(system.scheduled.turnOf(replay!.runId).text).toBe(system.scheduled.turnOf(run!.runId).text);
     const unknown = system.edge.replayRun({ ...request, runId: UNKNOWN_RUN }, asOwner);
     await expect(unknown).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+  });
+
+  it.each([
+    [
+      'CancelRun',
+      (reference: Reference, runId: string) => system.edge.cancelRun({ ...reference, runId }, asOwner),
+    ],
+    ['DisableDeployment', (reference: Reference) => system.edge.disableDeployment(reference, asOwner)],
+  ])('interrupts the turn of a run that %s cancelled before its start was stored', async (_, cancel) => {
+    const { agentId, deploymentId } = await system.create();
+    const reference = { agentId, deploymentId };
+    // The process that starts the run learns neither of its turn nor of the cancellation.
+    system.scheduled.losesAnswers = true;
+    system.scheduled.onCreated = async (runId) => {
+      system.scheduled.onCreated = undefined;
+      await cancel(reference, runId);
+    };
+    const { run } = await system.edge.runNow({ ...reference, idempotencyKey: '' }, asOwner);
+    await system.pass('the turn is interrupted', () => system.scheduled.interrupts.length > 0, 1_000);
+    const turnId = run!.runId.replace('run', 'trn');
+    const actor = { type: 'schedule', deploymentId, runId: '' };
+    expect(system.scheduled.interrupts).toEqual([{ turnId, userId: OWNER.userId, actor }]);
+    const [cancelled] = await system.runsOf(deploymentId);
+    expect(cancelled).toMatchObject({
+      status: 'cancelled',
+      turnId,
+      sessionId: run!.runId.replace('run', 'ses'),
+    });
+    await system.pass('the check is over', async () => {
+      return (await system.sql('select from runs where check_at is not null')).length === 0;
+    });
+    expect(system.scheduled.interrupts).toHaveLength(1);
   });
 
   it('CancelRun cancels a queued run, interrupts a running one, and leaves one that has ended', async () => {

@@ -30,6 +30,37 @@ describe('upkeep of schedules', () => {
     expect(row?.nextAt).toEqual(nextAt);
   });
 
+  it('computes the next times of schedules that were disabled and enabled by the previous release', async () => {
+    await using system = await openScheduleSystem();
+    const lost = await system.create();
+    const disabled = await system.create();
+    await system.edge.disableDeployment(
+      { agentId: disabled.agentId, deploymentId: disabled.deploymentId },
+      asOwner,
+    );
+    const none = { cron: undefined, timezone: 'UTC', everySeconds: undefined, at: undefined };
+    const more = { startAt: undefined, endAt: undefined, dst: undefined };
+    const at = new Date(system.clock.now().getTime() + 1_000);
+    const once = await system.create({ timing: { ...none, ...more, at } });
+    await system.settled(once.deploymentId, 1);
+    await system.sql(
+      `update schedules set next_at = null, due_at = null where deployment_id = '${lost.deploymentId}'`,
+    );
+    const pass = (until: () => Promise<boolean>) => system.pass('there is a next time', until, 10_000);
+    const timesOf = () =>
+      system.sql<{ deploymentId: string; nextAt: Date | null; dueAt: Date | null }>(
+        'select deployment_id as "deploymentId", next_at as "nextAt", due_at as "dueAt" from schedules',
+      );
+    await pass(async () => (await system.runsOf(lost.deploymentId)).length > 0);
+    const lines = system.lines.filter((line) => line.includes('enabled schedules had no next time'));
+    expect(lines.map((line) => JSON.parse(line).schedules)).toEqual([1]);
+    const times = new Map((await timesOf()).map((row) => [row.deploymentId, row]));
+    expect(times.get(lost.deploymentId)?.nextAt).toEqual(times.get(lost.deploymentId)?.dueAt);
+    expect(times.get(lost.deploymentId)?.nextAt).not.toBeNull();
+    for (const { deploymentId } of [disabled, once])
+      expect(times.get(deploymentId)).toMatchObject({ nextAt: null, dueAt: null });
+  });
+
   it('deletes runs that are older than the history, with the backfills and prompts that only they used', async () => {
     await using system = await openScheduleSystem();
     const { agentId, deploymentId } = await system.create();
