@@ -16,7 +16,7 @@ describe('createFaultPlan', () => {
     expect(faultsOf(createFaultPlan(8, MIXED), 'chat.update', 100)).not.toEqual(first);
   });
 
-  it('gives a method the same faults whatever other methods are called', () => {
+  it('gives a method the same faults when other methods are called', () => {
     const alone = faultsOf(createFaultPlan(7, MIXED), 'chat.update', 50);
     const plan = createFaultPlan(7, MIXED);
     const mixed = alone.map(() => {

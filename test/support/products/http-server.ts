@@ -24,6 +24,8 @@ export interface ProductHandlers {
   handle(request: ProductRequest): Promise<ProductResponse> | ProductResponse;
   /** Accepts a WebSocket, or returns the status of its refusal. Default: 404 for every path. */
   upgrade?(request: Omit<ProductRequest, 'body' | 'signal'>): ((socket: WebSocket) => void) | number;
+  /** Leaves the TCP connection open after the close handshake of a WebSocket. */
+  keepsTcpOpen?: boolean;
 }
 
 /** An HTTP and WebSocket server of a messaging product on a free port of 127.0.0.1. */
@@ -43,7 +45,8 @@ export function json(body: unknown, status = 200, headers: Record<string, string
 }
 
 /** Starts a server. An error of a handler fails the request with status 500 and its stack as text. */
-export async function startProductServer({ handle, upgrade }: ProductHandlers): Promise<ProductServer> {
+export async function startProductServer(handlers: ProductHandlers): Promise<ProductServer> {
+  const { handle, upgrade, keepsTcpOpen = false } = handlers;
   const server = createServer(async (request, response) => {
     const abort = new AbortController();
     response.on('close', () => abort.abort());
@@ -63,6 +66,7 @@ export async function startProductServer({ handle, upgrade }: ProductHandlers): 
     if (typeof accept === 'number') {
       socket.end(`HTTP/1.1 ${accept} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     } else {
+      if (keepsTcpOpen) socket.end = () => socket;
       sockets.handleUpgrade(request, socket, head, accept);
     }
   });
