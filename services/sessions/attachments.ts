@@ -5,11 +5,12 @@ import { isId } from '../../lib/ids.ts';
 import { mediaTypeOf } from '../../lib/media-type.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition, StorePartsRequest } from '../../proto/gen/ahs/files/v1/files.ts';
-import type {
-  Attachment,
-  AttachmentList,
-  FileEvent,
-  InitialFileList,
+import {
+  type Attachment,
+  type AttachmentList,
+  type FileEvent,
+  type InitialFileList,
+  SubmitToolResultRequest,
 } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { journaledContent, type RequestPart, requireParts } from './domain/content.ts';
 
@@ -100,6 +101,13 @@ export function createAttachments({ agents, files }: AttachmentsContext) {
 /** The attachments as they take part in the comparison of two requests: with digests instead of bytes. */
 export function digestedAttachments(list: AttachmentList | undefined): AttachmentList | undefined {
   return list && { attachments: list.attachments.map(digested) };
+}
+
+/** The digest of a tool result by which its repetition is recognized, as hexadecimal text. */
+export function resultDigest(request: SubmitToolResultRequest): string {
+  const attachments = digestedAttachments(request.attachments);
+  const bytes = SubmitToolResultRequest.encode({ ...request, attachments }).finish();
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function digested({ source }: Attachment): Attachment {

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
-import {
-  type SessionsServiceDefinition,
+import type {
+  SessionsServiceDefinition,
   SubmitToolResultRequest,
-  type ToolCall,
+  ToolCall,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { digestedAttachments } from '../attachments.ts';
+import { resultDigest } from '../attachments.ts';
 import { requireOwned } from '../domain/access.ts';
 import { answerCall, type CallAnswer, requireFormAnswer, toolCallClosed } from '../domain/answer.ts';
 import { hasByteParts } from '../domain/content.ts';
@@ -124,7 +123,7 @@ export function toolCallHandlers({
       const row = await read(session, toolUseId, options);
       if (row.status !== 'pending' && row.status !== 'answered') throw toolCallClosed();
       if (row.kind === 'input' && !isError) requireFormAnswer(row.input, output);
-      const requestSha256 = hasByteParts(output) ? digestOf(request) : null;
+      const requestSha256 = hasByteParts(output) ? resultDigest(request) : null;
       if (isRepeated(row, requestSha256)) return { toolCall: toolCallOf(row) };
       let outputJson: string;
       try {
@@ -147,14 +146,6 @@ export function toolCallHandlers({
 
 /** A result whose bytes are stored. */
 type GivenResult = Pick<CallAnswer, 'outputJson' | 'isError' | 'requestSha256'>;
-
-/** The digest of a request, in which the bytes of its parts are digests, too. */
-function digestOf(request: SubmitToolResultRequest): string {
-  const attachments = digestedAttachments(request.attachments);
-  return createHash('sha256')
-    .update(SubmitToolResultRequest.encode({ ...request, attachments }).finish())
-    .digest('hex');
-}
 
 /** Whether the call was answered by the same request, so that its files need not be read. */
 function isRepeated(row: ClientCallRow, requestSha256: string | null): boolean {

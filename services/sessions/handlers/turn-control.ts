@@ -1,14 +1,11 @@
-import type { DatabaseSession } from '../../../lib/db/database.ts';
 import { refuse, refuseField } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { requireOwned, requireWritable, sessionNotFound } from '../domain/access.ts';
-import type { Change } from '../domain/change.ts';
-import { type Interrupt, type InterruptContext, interrupt } from '../domain/interrupt.ts';
+import { interrupt } from '../domain/interrupt.ts';
 import { cancelQueuedTurn, releaseQueue, turnNotQueued } from '../domain/queue.ts';
-import type { SessionState } from '../domain/state.ts';
 import { recordUpdate } from '../domain/update.ts';
 import type { DecideChange, DecideInTransaction, DecideInterrupt } from '../store/decisions.ts';
 import { hasTurn, markRemoved, readInterruptContext, readQueuedTurn } from '../store/interrupt-context.ts';
@@ -50,9 +47,16 @@ export function turnControlHandlers({
       const decide: DecideInterrupt = (state, context) => ({
         change: interrupt(requireOwned(state, sessionId, ownerId), context, input()),
       });
+      // The session of a run can have turns of other runs and of its user. The turn of the run is removed from the queue
+      // while another turn is before it or the queue is held.
       const decideForRun: DecideInTransaction = async (found, tx) => {
         const state = requireOwned(found, sessionId, ownerId);
-        return endTurnOfRun(tx, state, await readInterruptContext(tx, state), input());
+        const change = interrupt(state, await readInterruptContext(tx, state), input());
+        if (change.turns.length > 0) return change;
+        const { turn, second } = await readQueuedTurn(tx, state, turnId ?? '');
+        if (!turn) return undefined;
+        await markRemoved(tx, state, turn);
+        return cancelQueuedTurn(state, turn, { second, actor, now: clock.now() });
       };
       if (actor.type === 'schedule' && turnId !== undefined)
         await changes.inOwnTransaction(sessionId, decideForRun, call);
@@ -116,22 +120,4 @@ export function turnControlHandlers({
       return { session: await read(sessionId, databaseOptionsOf(call)) };
     },
   };
-}
-
-/**
- * Interrupts the turn of a run, or removes it from the queue while another turn of the session is before it or the queue is
- * held: the session of a schedule can have turns of other runs and of its user.
- */
-async function endTurnOfRun(
-  tx: DatabaseSession,
-  state: SessionState,
-  context: InterruptContext,
-  input: Interrupt,
-): Promise<Change | undefined> {
-  const change = interrupt(state, context, input);
-  if (change.turns.length > 0 || input.onlyTurnId === undefined) return change;
-  const { turn, second } = await readQueuedTurn(tx, state, input.onlyTurnId);
-  if (!turn) return undefined;
-  await markRemoved(tx, state, turn);
-  return cancelQueuedTurn(state, turn, { second, actor: input.actor, now: input.now });
 }
