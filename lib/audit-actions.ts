@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = {
   'session.look': "An administrator viewed another user's session or its files.",
   'session.interrupt':
     "A turn of another user's session was interrupted by an administrator or a manager of the agent.",
+  'approval.decide':
+    "A user decided an approval of another user's session in a channel. The data has the approval, the decision and the account.",
   'sessions.list': "An administrator listed all users' sessions.",
   'environment.create': 'An environment was created.',
   'environment.update': 'An environment was changed.',

@@ -57,6 +57,10 @@ export function isRunnerEvent(type: string): boolean {
   return isEventType(type) && (type.startsWith('agent.') || type.startsWith('model.'));
 }
 
+/** The messaging products of channels. `http` joins any other one. */
+export const CHANNEL_PROVIDERS = ['slack', 'telegram', 'discord', 'http'] as const;
+export type ChannelProvider = (typeof CHANNEL_PROVIDERS)[number];
+
 /** The kinds of actions that a blocked turn waits for. With several, the first one of this list is shown. */
 export const ACTION_KINDS = [
   'outcome_unknown',

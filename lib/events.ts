@@ -1,5 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { ACTION_KINDS, APPROVAL_KINDS, CLIENT_CALL_KINDS, type EventType } from './event-types.ts';
+import {
+  ACTION_KINDS,
+  APPROVAL_KINDS,
+  CHANNEL_PROVIDERS,
+  CLIENT_CALL_KINDS,
+  type EventType,
+} from './event-types.ts';
 
 /**
  * The event table: every event type of a session's journal and the schema of its `data`. The edge describes its
@@ -161,11 +167,30 @@ export const ApprovalDetails = Type.Object(
 
 export type ApprovalDetails = Static<typeof ApprovalDetails>;
 
+/** The person who has written a message in a messaging product. */
+export const MessageSender = Type.Object(
+  {
+    provider: Type.Enum([...CHANNEL_PROVIDERS]),
+    external_id: Type.String({ description: 'The id of the account in the product.' }),
+    name: Type.String({
+      description: 'The display name on one line, without brackets, at most 80 characters.',
+    }),
+    user_id: optional(
+      Type.String({ description: 'usr_…: the linked user. Absent if the account is not linked.' }),
+    ),
+    group: Type.Boolean({
+      description: 'Several people write in the conversation. The model gets the message as `Name: text`.',
+    }),
+  },
+  { title: 'MessageSender', description: 'The person who has written a message in a messaging product.' },
+);
+export type MessageSender = Static<typeof MessageSender>;
+
 const Attempt = { turn_id: text, attempt: count, fence: count };
 
 export const EVENT_DATA = {
   'session.created': data({
-    source: Type.Enum(['conversation', 'webhook', 'schedule', 'fork']),
+    source: Type.Enum(['conversation', 'webhook', 'schedule', 'channel', 'fork']),
     agent_id: optional(text),
     agent_version: optional(count),
     assistant_id: optional(text),
@@ -200,7 +225,7 @@ export const EVENT_DATA = {
     retry_status: Type.Enum(['retrying', 'exhausted', 'terminal']),
     next_attempt_at: optional(time),
   }),
-  'user.message': data({ content: Content }),
+  'user.message': data({ content: Content, sender: optional(MessageSender) }),
   'user.interrupt': data({}),
   'user.tool_approval': data({
     approval_id: text,
@@ -283,7 +308,18 @@ export const EVENT_DATA = {
     details: optional(ApprovalDetails),
     expires_at: time,
   }),
-  'approval.decided': data({ approval_id: text, decision: text, by: text, reason: optional(text) }),
+  'approval.decided': data({
+    approval_id: text,
+    decision: text,
+    by: text,
+    via: optional(
+      Type.String({
+        description:
+          'The account in a messaging product with which the user has decided, such as slack:U123.',
+      }),
+    ),
+    reason: optional(text),
+  }),
   'credential.used': data({
     credential_id: Type.String({ description: 'crd_…' }),
     host: Type.String({
@@ -318,7 +354,7 @@ export type EventData<T extends EventType> = Static<(typeof EVENT_DATA)[T]>;
 /** The originator of an event. */
 export const Actor = Type.Object(
   {
-    type: Type.Enum(['user', 'agent', 'system', 'trigger', 'schedule']),
+    type: Type.Enum(['user', 'agent', 'system', 'trigger', 'schedule', 'channel']),
     id: text,
   },
   { title: 'Actor', description: 'The originator of an event.' },

@@ -37,13 +37,13 @@ import { startFileSweeper } from './sweeper.ts';
 
 /** The default callers of each RPC. */
 export const peers: Peers<FilesServiceDefinition> = {
-  writeContents: ['edge', 'runner'],
-  changeWorkspace: ['edge', 'runner'],
+  writeContents: ['edge', 'runner', 'channels'],
+  changeWorkspace: ['edge', 'runner', 'channels'],
   commitChanges: ['runner'],
   getWorkspace: ['edge'],
-  listEntries: ['edge', 'runner'],
-  getEntry: ['edge', 'runner'],
-  readContent: ['edge', 'runner'],
+  listEntries: ['edge', 'runner', 'channels'],
+  getEntry: ['edge', 'runner', 'channels'],
+  readContent: ['edge', 'runner', 'channels'],
   readArchive: ['edge'],
   listChanges: ['edge'],
   attachWorkspace: ['runner'],

@@ -62,6 +62,7 @@ export function createAuthorizationResolver({ approvals, changes, clock, log }: 
       editedInputJson: '',
       editedSha256: '',
       actor: { type: 'user', id: userId },
+      decidedBy: userId,
       now: clock.now(),
     };
     try {

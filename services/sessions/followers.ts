@@ -1,6 +1,7 @@
 import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { FollowedSessions } from './followed-sessions.ts';
+import { FollowersBySession } from './followers-by-session.ts';
 import type { EventStore } from './store/events.ts';
 import type { JournalEvent } from './store/journal.ts';
 import type { Tail, Tails } from './store/tails.ts';
@@ -24,6 +25,13 @@ const CHUNK_CHARACTERS = 64 * 1024;
  */
 const READ_AHEAD_CHARACTERS = 16 * 1024 * 1024;
 
+interface FollowOptions {
+  /** Only events of these types. Empty for all types. */
+  types: readonly string[];
+  /** The follower does not count: runners report at the pace of a session without followers. */
+  isPassive: boolean;
+}
+
 interface FollowersContext {
   tails: Tails;
   heads: EventStore['heads'];
@@ -41,7 +49,7 @@ export type Followers = ReturnType<typeof createFollowers>;
  * covers all waiting followers of this process.
  */
 export function createFollowers({ tails, heads, bus, clock, warn }: FollowersContext) {
-  const followers = new Map<string, Set<JournalFollower>>();
+  const followers = new FollowersBySession<JournalFollower>();
   const followedSessions = new FollowedSessions({ bus, clock, here: followers });
   const readAhead = new ReadAhead();
   /** Reads under way, by session and start seq. */
@@ -49,7 +57,7 @@ export function createFollowers({ tails, heads, bus, clock, warn }: FollowersCon
   const unsubscribe = bus.subscribe('sessions.appended', (sessionId) => {
     // A read that began before the hint may miss the new events, so later followers start another.
     reads.delete(sessionId);
-    for (const follower of followers.get(sessionId) ?? []) follower.wake();
+    for (const follower of followers.of(sessionId)) follower.wake();
   });
   let cancelProbe = clock.after(PROBE_MS, probe);
   let closed = false;
@@ -63,9 +71,10 @@ export function createFollowers({ tails, heads, bus, clock, warn }: FollowersCon
   }
 
   async function wakeBehind(): Promise<void> {
-    if (followers.size === 0) return;
-    for (const { sessionId, lastSeq } of await heads([...followers.keys()])) {
-      for (const follower of followers.get(sessionId) ?? []) if (follower.seq < lastSeq) follower.wake();
+    const { sessionIds } = followers;
+    if (sessionIds.length === 0) return;
+    for (const { sessionId, lastSeq } of await heads(sessionIds)) {
+      for (const follower of followers.of(sessionId)) if (follower.seq < lastSeq) follower.wake();
     }
   }
 
@@ -86,8 +95,7 @@ export function createFollowers({ tails, heads, bus, clock, warn }: FollowersCon
     readAhead,
     leave(follower) {
       readAhead.take(follower);
-      const all = followers.get(follower.sessionId);
-      if (all?.delete(follower) && all.size === 0) followers.delete(follower.sessionId);
+      followers.remove(follower);
     },
   };
 
@@ -96,34 +104,27 @@ export function createFollowers({ tails, heads, bus, clock, warn }: FollowersCon
     follow(
       sessionId: string,
       afterSeq: number,
-      types: readonly string[],
+      options: FollowOptions,
       signal: AbortSignal,
     ): AsyncIterableIterator<FollowChunk> {
-      const follower = new JournalFollower(registry, sessionId, afterSeq, types, signal);
-      const others = followers.get(sessionId);
-      if (others) others.add(follower);
-      else {
-        followers.set(sessionId, new Set([follower]));
-        followedSessions.announce(sessionId);
-      }
+      const follower = new JournalFollower(registry, sessionId, afterSeq, options, signal);
+      const wasFollowed = followers.has(sessionId);
+      followers.add(follower);
+      if (!wasFollowed && !options.isPassive) followedSessions.announce(sessionId);
       return follower;
     },
 
-    /** Whether the session has a follower, in this process or in another one. */
+    /** Whether the session has a follower that is not passive, in this process or in another one. */
     isFollowed: (sessionId: string): boolean => followedSessions.has(sessionId),
     /** The number of followers in this process. */
-    count(): number {
-      let count = 0;
-      for (const all of followers.values()) count += all.size;
-      return count;
-    },
+    count: (): number => followers.count,
 
     close(): void {
       closed = true;
       cancelProbe();
       unsubscribe();
       followedSessions.close();
-      for (const all of followers.values()) for (const follower of all) follower.wake();
+      for (const follower of followers) follower.wake();
     },
   };
 }
@@ -143,6 +144,7 @@ interface FollowerRegistry {
  */
 class JournalFollower implements AsyncIterableIterator<FollowChunk> {
   readonly sessionId: string;
+  readonly isPassive: boolean;
   seq: number;
   readonly #registry: FollowerRegistry;
   readonly #types: Set<string> | undefined;
@@ -158,11 +160,12 @@ class JournalFollower implements AsyncIterableIterator<FollowChunk> {
     registry: FollowerRegistry,
     sessionId: string,
     afterSeq: number,
-    types: readonly string[],
+    { types, isPassive }: FollowOptions,
     signal: AbortSignal,
   ) {
     this.#registry = registry;
     this.sessionId = sessionId;
+    this.isPassive = isPassive;
     this.seq = afterSeq;
     this.#types = types.length === 0 ? undefined : new Set(types);
     this.#signal = signal;

@@ -86,6 +86,8 @@ export interface ClosedApproval {
   contentJson?: string;
   /** usr_… */
   decidedBy?: string;
+  /** The account in a messaging product with which that user has decided. */
+  via?: string;
 }
 
 export interface NewClientCall {

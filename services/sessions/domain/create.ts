@@ -26,6 +26,8 @@ export interface NewSession {
   requestId?: string | undefined;
   /** The first message: a JSON array of content parts. Undefined when there is none. */
   contentJson?: string | undefined;
+  /** JSON text of the sender of the first message. Undefined for a user of the service. */
+  senderJson?: string | undefined;
   turnId: string;
   /** The files that the workspace got before the session existed. Undefined for none. */
   upload?: InitialUpload | undefined;
@@ -52,7 +54,7 @@ export function initialize(input: NewSession): {
   newTurn?: NewTurn;
   status: SessionStatus;
 } {
-  const { actor, traceparent, turnId, contentJson, overridesJson, upload } = input;
+  const { actor, traceparent, turnId, contentJson, senderJson, overridesJson, upload } = input;
   const created = draft(
     'session.created',
     {
@@ -69,7 +71,7 @@ export function initialize(input: NewSession): {
     : [];
   const first = [created, ...uploaded];
   if (contentJson === undefined) return { drafts: first, status: 'idle' };
-  const message = { turnId, contentJson, actor, traceparent, overridesJson };
+  const message = { turnId, contentJson, senderJson, actor, traceparent, overridesJson };
   return {
     drafts: [...first, ...queuedTurnDrafts(message, true)],
     newTurn: {
@@ -92,6 +94,8 @@ export interface QueuedMessage {
   turnId: string;
   /** A JSON array of content parts. */
   contentJson: string;
+  /** JSON text of the sender in a messaging product. Undefined for a user of the service. */
+  senderJson?: string | undefined;
   actor: Actor;
   traceparent: string | undefined;
   /** JSON text of the overrides in force for the turn. Undefined for none. */
@@ -100,13 +104,14 @@ export interface QueuedMessage {
 
 /** The events of a message that queues a turn. */
 export function queuedTurnDrafts(
-  { turnId, contentJson, actor, traceparent, overridesJson }: QueuedMessage,
+  { turnId, contentJson, senderJson, actor, traceparent, overridesJson }: QueuedMessage,
   wasIdle: boolean,
 ): EventDraft[] {
   const overrides = overridesJson === undefined ? '' : `,"overrides":${overridesJson}`;
+  const sender = senderJson === undefined ? '' : `,"sender":${senderJson}`;
   const queued = `{"turn_id":"${turnId}"${overrides}}`;
   const drafts: EventDraft[] = [
-    { type: 'user.message', dataJson: `{"content":${contentJson}}`, actor, turnId, traceparent },
+    { type: 'user.message', dataJson: `{"content":${contentJson}${sender}}`, actor, turnId, traceparent },
     { type: 'turn.queued', dataJson: queued, actor, turnId, traceparent },
   ];
   return wasIdle

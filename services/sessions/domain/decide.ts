@@ -11,6 +11,10 @@ import type { CallApproval, OpenCall, SessionState, TurnState } from './state.ts
 
 /** A user's decision about an approval. */
 export interface ApprovalDecision {
+  /** usr_… of the user who has decided. */
+  decidedBy: string;
+  /** The account in a messaging product with which the user has decided. Undefined for a decision elsewhere. */
+  via?: string | undefined;
   approvalId: string;
   decision: string;
   /** Empty for none. */
@@ -70,7 +74,9 @@ export function decide(state: SessionState, input: ApprovalDecision): Change {
   const turn = turnAwaiting(state, input.approvalId);
   if (!turn) throw approvalAlreadyDecided();
   const { approvalId, decision, reason, editedInputJson, editedSha256, contentJson, actor, now } = input;
+  const { decidedBy, via } = input;
   const reasonField = reason === '' ? {} : { reason };
+  const viaField = via === undefined ? {} : { via };
   const edited = editedInputJson === '' ? {} : { edited_input: JSON.parse(editedInputJson) as unknown };
   const drafts = [
     draft(
@@ -81,7 +87,7 @@ export function decide(state: SessionState, input: ApprovalDecision): Change {
     ),
     draft(
       'approval.decided',
-      { approval_id: approvalId, decision, by: actor.id, ...reasonField },
+      { approval_id: approvalId, decision, by: decidedBy, ...viaField, ...reasonField },
       SYSTEM_ACTOR,
       traceFields(turn),
     ),
@@ -90,7 +96,8 @@ export function decide(state: SessionState, input: ApprovalDecision): Change {
     approvalId,
     status: 'decided',
     decision,
-    decidedBy: actor.id,
+    decidedBy,
+    ...viaField,
     ...reasonField,
     ...(editedInputJson === '' ? {} : { editedInputJson, editedSha256 }),
     ...(contentJson !== undefined && { contentJson }),

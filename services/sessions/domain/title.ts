@@ -24,7 +24,8 @@ export function titleFromText(text: string): string | undefined {
   return `${(end > MAX_CHARACTERS / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
 }
 
-function oneLine(text: string): string {
+/** Returns the text on one line: control characters and white space become single spaces. */
+export function oneLine(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')
@@ -32,7 +33,7 @@ function oneLine(text: string): string {
 }
 
 /** Returns the text up to this number of characters. An array of the characters would take several times as long. */
-function firstCharacters(text: string, count: number): string {
+export function firstCharacters(text: string, count: number): string {
   let end = 0;
   for (let left = count; left > 0 && end < text.length; left--)
     end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;

@@ -1,16 +1,20 @@
 import { sha256 } from '../../../lib/digest.ts';
-import { Refusal, refuse } from '../../../lib/errors.ts';
+import { Refusal, refuse, refuseField } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
-import type { Approval, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type {
+  Approval,
+  DecideApprovalRequest,
+  SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { requireOwned } from '../domain/access.ts';
 import { type ApprovalDecision, approvalAlreadyDecided, decide, validateDecision } from '../domain/decide.ts';
 import { checkPage } from '../domain/page.ts';
 import { sameJson } from '../domain/same-json.ts';
 import type { ApprovalRow, ApprovalWithContent } from '../store/approvals.ts';
 import type { DecideChange } from '../store/decisions.ts';
-import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
+import { deciderOf } from './decider.ts';
 import { parseSingleLineJson } from './json.ts';
 
 type Methods = Pick<
@@ -27,6 +31,7 @@ export function approvalHandlers({
   approvals,
   changes,
   access,
+  record,
   resolver,
   clock,
 }: SessionsHandlerContext): Methods {
@@ -34,6 +39,19 @@ export function approvalHandlers({
     const row = await approvals.one(sessionId, approvalId, databaseOptionsOf(call));
     if (!row) throw refuse('APPROVAL_NOT_FOUND', `The session has no approval ${approvalId}.`);
     return row;
+  }
+
+  /** Records the decision of another user than the owner of the session in the name of that user. */
+  async function recordDecision(
+    { sessionId, actor }: DecideApprovalRequest,
+    { approvalId, decision, decidedBy, via }: ApprovalDecision,
+    call: Call,
+  ): Promise<void> {
+    if (decidedBy === callerOf(call).userId) return;
+    const ids = { deployment_id: actor?.deploymentId, delivery_id: actor?.deliveryId };
+    const data = { approval_id: approvalId, decision, via, ...ids };
+    const act = { action: 'approval.decide', targetId: sessionId, data } as const;
+    await record(act, { ...call, caller: { userId: decidedBy, roles: [] } });
   }
 
   return {
@@ -48,15 +66,20 @@ export function approvalHandlers({
       return { approvals: rows.map(approvalOf), page: { nextCursor } };
     },
 
-    async decideApproval({ sessionId, approvalId, ...request }, call) {
+    async decideApproval(request, call) {
+      const { sessionId, approvalId } = request;
+      const decider = deciderOf(request, call);
       await access.requireOwner(sessionId, call);
       const row = await read(sessionId, approvalId, call);
+      const isChannel = decider.via !== undefined;
+      if (isChannel) requireDecidableInChannel(row);
       const decision: ApprovalDecision = {
-        ...request,
         ...parseEditedInput(request.editedInputJson),
+        ...decider,
+        decision: request.decision,
+        reason: request.reason,
         contentJson: parseContent(request.contentJson),
         approvalId,
-        actor: actorOf(call),
         now: clock.now(),
       };
       validateDecision(row.kind, decision, row.details);
@@ -64,6 +87,7 @@ export function approvalHandlers({
         change: decide(requireOwned(state, sessionId, callerOf(call).userId), decision),
       });
       if (row.status === 'pending') {
+        if (isChannel) await recordDecision(request, decision, call);
         const bytes = decision.editedInputJson.length + DECISION_BYTES;
         await changes.change(sessionId, bytes, change, call).catch((error: unknown) => {
           // A concurrent decision was first. It is compared with this one below.
@@ -71,7 +95,8 @@ export function approvalHandlers({
         });
       }
       const decided = await read(sessionId, approvalId, call);
-      if (!isSameDecision(decided, decision)) throw approvalAlreadyDecided();
+      const isAnswered = isChannel ? decided.status !== 'pending' : isSameDecision(decided, decision);
+      if (!isAnswered) throw approvalAlreadyDecided();
       return { approval: approvalOf(decided) };
     },
 
@@ -79,6 +104,12 @@ export function approvalHandlers({
       return { resolved: await resolver.resolve({ userId, mcpServerId }, call) };
     },
   };
+}
+
+/** The other kinds need more than a yes or no, or concern the owner's credentials. */
+function requireDecidableInChannel({ kind }: ApprovalRow): void {
+  if (kind !== 'tool')
+    throw refuseField('/approval_id', `is of kind ${kind}; a channel can decide only the kind tool`);
 }
 
 /** Returns the content of a form on one line. */
@@ -122,6 +153,7 @@ function approvalOf(row: ApprovalRow): Approval {
     editedInputJson: row.edited_input ?? '',
     detailsJson: row.details ?? undefined,
     decidedBy: row.decided_by ?? '',
+    via: row.via ?? undefined,
     requestedBy: row.requested_by,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -1,4 +1,4 @@
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS, Refusal, refuseField } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { traceparent } from '../../../lib/trace.ts';
@@ -18,6 +18,7 @@ import type { SessionsHandlerContext } from './context.ts';
 import { parseSingleLineJson, requireSingleLineJson } from './json.ts';
 import { resolveOverrides } from './overrides.ts';
 import { createdSessionMessage } from './proto.ts';
+import { senderJsonOf } from './sender.ts';
 import { originOf } from './session-origin.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
@@ -147,7 +148,12 @@ export function creationHandlers({
     },
 
     async createSession(request, call) {
-      const origin = originOf(request);
+      const origin = originOf(request, call);
+      const { text } = request;
+      const isChannel = origin.source === 'channel';
+      if (!isChannel && request.title !== undefined)
+        throw refuseField('/title', 'is only allowed with the actor of a channel');
+      const hasMessage = text !== '' || !isChannel;
       await creations.create(
         {
           turnId: ids('trn'),
@@ -155,17 +161,18 @@ export function creationHandlers({
           ownerId: request.ownerId,
           agentId: request.agentId,
           agentVersion: request.agentVersion,
-          title: titleFromText(request.text),
+          title: titleFromText(request.title ?? text),
           metadata: {},
           requestId: call.requestId,
-          contentJson: `[{"type":"text","text":${JSON.stringify(request.text)}}]`,
+          contentJson: hasMessage ? `[{"type":"text","text":${JSON.stringify(text)}}]` : undefined,
+          senderJson: senderJsonOf(request.sender, request.actor),
           priority: TRIGGERED,
           createdAt: clock.now(),
           traceparent: traceparent(call.trace),
         },
         call,
       );
-      return { sessionId: origin.sessionId, turnId: origin.turnId ?? '' };
+      return { sessionId: origin.sessionId, turnId: (hasMessage && origin.turnId) || '' };
     },
   };
 }

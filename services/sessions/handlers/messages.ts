@@ -20,10 +20,11 @@ import type { SessionChange } from '../store/apply.ts';
 import type { IdempotencyKey } from '../store/creations.ts';
 import type { DecideInterrupt } from '../store/decisions.ts';
 import { setTitleIfMissing } from '../store/session-updates.ts';
-import { idsOfRun, userOrDeployment } from './actor.ts';
+import { idsOfCause, userOrDeployment } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { parseSingleLineJson } from './json.ts';
 import { resolveOverrides } from './overrides.ts';
+import { senderJsonOf } from './sender.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'sendMessage'>;
 
@@ -45,6 +46,7 @@ export function messageHandlers({
   lists,
   access,
   attachments,
+  signalledTurns,
 }: SessionsHandlerContext): Methods {
   /**
    * Sends the message, and checks that the assistant exists if the session is one of an assistant: after its deletion
@@ -79,7 +81,7 @@ export function messageHandlers({
   }
 
   function decideSend(
-    { sessionId, busyPolicy, actor }: SendMessageRequest,
+    { sessionId, busyPolicy, actor, sender }: SendMessageRequest,
     contentJson: string,
     turnId: string,
     call: Call,
@@ -92,6 +94,7 @@ export function messageHandlers({
     const message = {
       turnId,
       contentJson,
+      senderJson: senderJsonOf(sender, actor),
       busyPolicy: busyPolicy as BusyPolicy,
       actor: userOrDeployment(actor, call),
       isTriggered: actor !== undefined,
@@ -122,18 +125,23 @@ export function messageHandlers({
     };
   }
 
-  /** The answer to an earlier request with the same key. Undefined without one. */
+  /** The answer to an earlier request with the same key, run or delivery. Undefined without one. */
   async function earlierAnswer(
     request: SendMessageRequest,
     call: Call,
   ): Promise<SendMessageResponse | undefined> {
+    if (request.actor) {
+      const { turnId } = idsOfCause(request.actor);
+      const queued = await signalledTurns.find(turnId, call);
+      return queued && { turnId, seq: queued.seq, replayed: true };
+    }
     if (request.idempotencyKey === '') return undefined;
     const answer = await changes.answerTo(keyOf(request, call), call);
     return answer && { ...SendMessageResponse.decode(answer), replayed: true };
   }
 
-  /** Sends the message of a run, which has one turn however often its message is sent. */
-  async function sendForRun(
+  /** Sends the message of a run or a delivery, which has one turn however often its message is sent. */
+  async function sendForCause(
     request: SendMessageRequest,
     actor: DeploymentActor,
     contentJson: string,
@@ -141,7 +149,7 @@ export function messageHandlers({
     assistantExists: boolean,
     call: Call,
   ): Promise<SendMessageResponse> {
-    const { turnId } = idsOfRun(actor);
+    const { turnId } = idsOfCause(actor);
     const decide = decideSend(request, contentJson, turnId, call, assistantExists, settings);
     const queued = await changes.queueOnce(request.sessionId, turnId, decide, call);
     return 'seq' in queued
@@ -158,7 +166,7 @@ export function messageHandlers({
     call: Call,
   ): Promise<SendMessageResponse> {
     if (request.actor)
-      return sendForRun(request, request.actor, contentJson, settings, assistantExists, call);
+      return sendForCause(request, request.actor, contentJson, settings, assistantExists, call);
     const turnId = ids('trn');
     const decide = decideSend(request, contentJson, turnId, call, assistantExists, settings);
     if (request.idempotencyKey === '') {
@@ -190,11 +198,13 @@ export function messageHandlers({
   ): Promise<SendMessageResponse> {
     const { sessionId, contentJson, busyPolicy } = request;
     const row = await access.requireOwner(sessionId, call);
+    const actor = userOrDeployment(request.actor, call);
     const known = await earlierAnswer(request, call);
     if (known) return known;
     requireWritable({ archived: row.archived_at !== null, status: row.status });
     const isBusy = row.status !== 'idle' || row.current_turn_id !== null || row.queue_held;
-    if (isBusy && busyPolicy === 'reject') throw busyRefusal(row.queue_held);
+    const isRefused = row.queue_held && actor.type !== 'user';
+    if (isRefused || (isBusy && busyPolicy === 'reject')) throw busyRefusal(row.queue_held);
     const settings = await settingsOf(request, call);
     const ofSession = settings ? undefined : await lists.turnSettings(sessionId, databaseOptionsOf(call));
     const session = {
@@ -205,13 +215,15 @@ export function messageHandlers({
       overridesJson: settings?.overridesJson ?? ofSession?.overrides ?? undefined,
     };
     const content = parseSingleLineJson(contentJson, 'content');
+    // Checked first, because a refusal must leave nothing behind.
+    senderJsonOf(request.sender, request.actor);
     try {
       const journaled = await attachments.store(content, list, session, call);
       return await sendChecked(sessionId, call, (assistantExists) =>
         sendOnce(request, journaled, settings, assistantExists, call),
       );
     } catch (error) {
-      // A request with the same key may have been answered meanwhile, and its file deleted after that.
+      // The same message may have been sent meanwhile, and its file deleted after that.
       const answer = error instanceof Refusal ? await earlierAnswer(request, call) : undefined;
       if (answer) return answer;
       throw error;

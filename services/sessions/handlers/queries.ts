@@ -123,7 +123,9 @@ export function queryHandlers({
       return { events: found, page: { nextCursor } };
     },
 
-    async follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp, mergeDeltas: merges = false }, call) {
+    async follow(request, call) {
+      const { sessionId, afterSeq, fromNow, types, untilCaughtUp } = request;
+      const { mergeDeltas: merges = false, passive: isPassive = false } = request;
       requireKnownTypes(types);
       const {
         last_seq: lastSeq,
@@ -137,7 +139,8 @@ export function queryHandlers({
         );
       }
       const start = fromNow ? lastSeq : afterSeq;
-      const follow = (signal: AbortSignal) => followers.follow(sessionId, start, types, signal);
+      const follow = (signal: AbortSignal) =>
+        followers.follow(sessionId, start, { types, isPassive }, signal);
       const isOwn = ownerId === callerOf(call).userId || isAdministrator(call);
       const chunks = isOwn
         ? follow(call.signal)

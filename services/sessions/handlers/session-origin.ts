@@ -1,16 +1,19 @@
 import { refuseField } from '../../../lib/errors.ts';
+import type { Call } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type { CreateSessionRequest, DeploymentActor } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { NewSession } from '../domain/create.ts';
-import { deploymentActor, idsOfRun } from './actor.ts';
+import { deploymentActor, idsOfCause } from './actor.ts';
 
 /** The parts of a deployment's session that depend on the type of the deployment. */
 type SessionOrigin = Pick<NewSession, 'sessionId' | 'source' | 'actor' | 'deploymentId' | 'hasSignals'> &
   Partial<Pick<NewSession, 'turnId' | 'invocationId' | 'bodyBytes' | 'sourceAddress'>>;
 
 /** The turn id is undefined unless it follows from the request. */
-export function originOf(request: CreateSessionRequest): SessionOrigin {
-  return request.actor ? originOfRun(request, request.actor) : originOfInvocation(request);
+export function originOf(request: CreateSessionRequest, call: Call): SessionOrigin {
+  if (request.actor) return originOfCause(request, request.actor, call);
+  if (call.peer === 'channels') throw refuseField('/actor', 'is required');
+  return originOfInvocation(request);
 }
 
 function originOfInvocation(request: CreateSessionRequest): SessionOrigin {
@@ -24,18 +27,20 @@ function originOfInvocation(request: CreateSessionRequest): SessionOrigin {
 }
 
 /** Has no `bodyBytes`: the log of invocations lists only sessions that have them. */
-function originOfRun(
+function originOfCause(
   { invocationId, deploymentId }: CreateSessionRequest,
-  actor: DeploymentActor,
+  deployment: DeploymentActor,
+  call: Call,
 ): SessionOrigin {
+  const actor = deploymentActor(deployment, call);
   if (invocationId !== '') throw refuseField('/invocation_id', 'must be empty with an actor');
-  if (deploymentId !== '' && deploymentId !== actor.deploymentId)
+  if (deploymentId !== '' && deploymentId !== actor.id)
     throw refuseField('/deployment_id', 'must be the one of the actor');
   return {
-    ...idsOfRun(actor),
-    source: 'schedule',
-    actor: deploymentActor(actor),
-    deploymentId: actor.deploymentId,
+    ...idsOfCause(deployment),
+    source: actor.type,
+    actor,
+    deploymentId: actor.id,
     hasSignals: true,
   };
 }

@@ -41,6 +41,8 @@ export function turnControlHandlers({
   return {
     async interruptSession({ sessionId, holdQueue, turnId, actor: deployment }, call) {
       const actor = userOrDeployment(deployment, call);
+      if (actor.type === 'channel' && turnId === undefined)
+        throw refuseField('/turn_id', 'is required of a channel');
       const { ownerId, options } = await access.requireStopper(sessionId, call);
       const queue = holdQueue ? ('hold' as const) : ('continue' as const);
       const input = () => ({ actor, queue, onlyTurnId: turnId, now: clock.now() });
@@ -74,13 +76,14 @@ export function turnControlHandlers({
       return { session: await read(sessionId, databaseOptionsOf(call)) };
     },
 
-    async cancelTurn({ sessionId, turnId }, call) {
+    async cancelTurn({ sessionId, turnId, actor: deployment }, call) {
       const caller = callerOf(call).userId;
+      const actor = userOrDeployment(deployment, call);
       const decide: DecideInTransaction = async (found, tx) => {
         const state = requireOwned(found, sessionId, caller);
         const { turn, second } = await readQueuedTurn(tx, state, turnId);
         if (!turn) throw (await hasTurn(tx, state, turnId)) ? turnNotQueued() : turnNotFound(turnId);
-        const change = cancelQueuedTurn(state, turn, { second, actor: actorOf(call), now: clock.now() });
+        const change = cancelQueuedTurn(state, turn, { second, actor, now: clock.now() });
         await markRemoved(tx, state, turn);
         return change;
       };

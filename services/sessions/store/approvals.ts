@@ -28,6 +28,7 @@ export interface ApprovalRow {
   details: string | null;
   decided_sha256: string | null;
   decided_by: string | null;
+  via: string | null;
   created_at: Date;
   expires_at: Date;
   decided_at: Date | null;
@@ -45,7 +46,7 @@ export interface ApprovalWithState extends ApprovalWithContent {
 }
 
 const COLUMNS = `approval_id, session_id, turn_id, kind, tool_use_id, tool_name, input, input_sha256, requested_by,
-  status, decision, reason, edited_input, details, decided_sha256, decided_by, created_at, expires_at, decided_at`;
+  status, decision, reason, edited_input, details, decided_sha256, decided_by, via, created_at, expires_at, decided_at`;
 
 const REQUEST = statement(
   'sessions.request_approval',
@@ -57,7 +58,7 @@ const REQUEST = statement(
 const CLOSE = statement(
   'sessions.settle_approval',
   `update approvals set status = $3, decision = $4, reason = $5, edited_input = $6,
-     decided_sha256 = coalesce($7, input_sha256), decided_by = $8, decided_at = $9, content = $10
+     decided_sha256 = coalesce($7, input_sha256), decided_by = $8, decided_at = $9, content = $10, via = $11
    where approval_id = $1 and session_id = $2 and status = 'pending'`,
 );
 
@@ -77,9 +78,9 @@ export async function writeApprovals(
     await tx.change(REQUEST, [...call, agentId, now, expiresAt, detailsJson, ...server, sealedState]);
   }
   for (const { approvalId, status, decision, reason, ...more } of closed) {
-    const { editedInputJson, editedSha256, decidedBy, contentJson = null } = more;
+    const { editedInputJson, editedSha256, decidedBy, contentJson = null, via = null } = more;
     const result = [status, decision ?? null, reason ?? null, editedInputJson ?? null, editedSha256 ?? null];
-    await tx.change(CLOSE, [approvalId, sessionId, ...result, decidedBy ?? null, now, contentJson]);
+    await tx.change(CLOSE, [approvalId, sessionId, ...result, decidedBy ?? null, now, contentJson, via]);
   }
 }
 

@@ -50,6 +50,11 @@ export type SignalledTurns = ReturnType<typeof createSignalledTurns>;
 
 export function createSignalledTurns(db: Database) {
   return {
+    /** Finds a turn in any session that is not deleted. */
+    async find(turnId: string, options?: ReadOptions): Promise<FoundTurn | undefined> {
+      const [found] = await db.rows<FoundTurn>(FIND, [turnId], options);
+      return found;
+    },
     /** The states of those of these turns that exist, in sessions of any owner that are not deleted. */
     async lookUp(turnIds: readonly string[], options?: ReadOptions): Promise<SummaryInSession[]> {
       type Row = TurnRow & { session_id: string; stop_reason: string | null };

@@ -14,6 +14,7 @@ const ALLOWED: Record<string, string[]> = {
     ...['writeContents', 'changeWorkspace', 'commitChanges', 'listEntries', 'getEntry', 'readContent'],
     ...['attachWorkspace', 'checkout', 'readPart', 'storeParts'],
   ],
+  channels: ['writeContents', 'changeWorkspace', 'listEntries', 'getEntry', 'readContent'],
   sessions: ['forkWorkspace', 'deleteWorkspace', 'storeParts', 'placeUploads'],
   agents: ['deleteWorkspace', 'putSkillTree', 'deleteSkillTree'],
   deployments: [],

@@ -100,7 +100,7 @@ describe.each(TRANSPORTS)('deployments as actors over %s', (transport) => {
     });
 
     it.each([
-      ['an unknown type', { type: 'channel' }, '/actor/type must be schedule'],
+      ['an unknown type', { type: 'webhook' }, '/actor/type must be schedule or channel'],
       ['a malformed deployment', { deploymentId: 'dep_1' }, '/actor/deployment_id must be a dep_… id'],
       ['a malformed run', { runId: 'inv_01M7XYC91CC5TE06JQWDWRTJVR' }, '/actor/run_id must be a run_… id'],
     ])('refuses %s', async (_, fault, message) => {
@@ -306,14 +306,14 @@ describe.each(TRANSPORTS)('deployments as actors over %s', (transport) => {
       const sessionId = await begin();
       const invalid = { code: 'INVALID_REQUEST' };
       const { deployments } = system;
-      const channel = { ...actorOf(newRunId()), type: 'channel' };
+      const unknown = { ...actorOf(newRunId()), type: 'webhook' };
       await expect(deployments.sendMessage(message(sessionId), { caller })).rejects.toMatchObject(invalid);
       await expect(deployments.interruptSession({ sessionId }, { caller })).rejects.toMatchObject(invalid);
       await expect(
-        deployments.sendMessage({ ...message(sessionId), actor: channel }, { caller }),
+        deployments.sendMessage({ ...message(sessionId), actor: unknown }, { caller }),
       ).rejects.toMatchObject(invalid);
       await expect(
-        deployments.interruptSession({ sessionId, actor: channel }, { caller }),
+        deployments.interruptSession({ sessionId, actor: unknown }, { caller }),
       ).rejects.toMatchObject(invalid);
     });
   });

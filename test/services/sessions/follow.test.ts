@@ -67,6 +67,36 @@ describe.each(TRANSPORTS)('Follow over %s', (transport) => {
     expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   });
 
+  it('does not count a passive follower for the pace of reports, which gets every event', async () => {
+    const sessionId = await createConversation(system, 'hello');
+    const turn = await claimTurn(system);
+    let reports = 0;
+    const isFollowed = async () => {
+      const [result] = await sendReports(system, reportFor(turn, ++reports));
+      expect(result?.errorMessage).toBe('');
+      return result?.followed;
+    };
+    const follow = (client: SessionsSystem['edge'], passive: boolean) => {
+      const leave = new AbortController();
+      const request = { ...from(sessionId), passive };
+      const chunks = client.follow(request, { caller: OWNER, signal: leave.signal })[Symbol.asyncIterator]();
+      return { chunks, leave: () => leave.abort() };
+    };
+    const worker = follow(system.channels, true);
+    await worker.chunks.next();
+    expect(await isFollowed()).toBe(false);
+    const person = follow(system.edge, false);
+    await person.chunks.next();
+    expect(await isFollowed()).toBe(true);
+    person.leave();
+    await until('the session is followed no more', async () => !(await isFollowed()));
+    await sendReports(system, reportFor(turn, ++reports, { outcome: COMPLETED }));
+    const events: Event[] = [];
+    while (!ended(events)) events.push(...((await worker.chunks.next()).value?.events ?? []));
+    expect(events).toEqual(await journalOf(system, sessionId));
+    worker.leave();
+  });
+
   it('sends the same bytes from every seq on', async () => {
     const sessionId = await createConversation(system, 'hello');
     const turn = await claimTurn(system);

@@ -29,7 +29,8 @@ function openFollowers(characters = EVENT_CHARACTERS) {
     clock,
     warn: () => {},
   });
-  const follow = (session: number) => followers.follow(`ses_${session}`, 0, [], new AbortController().signal);
+  const follow = (session: number) =>
+    followers.follow(`ses_${session}`, 0, { types: [], isPassive: false }, new AbortController().signal);
   return { follow, reads: () => reads, [Symbol.dispose]: () => followers.close() };
 }
 

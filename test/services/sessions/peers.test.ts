@@ -25,7 +25,11 @@ const ALLOWED: Record<string, string[]> = {
   deployments: [
     'getSession',
     ...['createSession', 'listDeploymentSessions', 'sendMessage', 'interruptSession'],
-    ...['lookUpTurns', 'claimSignals', 'ackSignals'],
+    ...['lookUpTurns', 'claimSignals', 'ackSignals', 'decideApproval'],
+  ],
+  channels: [
+    ...['createSession', 'getSession', 'sendMessage', 'interruptSession', 'cancelTurn'],
+    ...['listTurns', 'getTurn', 'listEvents', 'follow', 'listApprovals'],
   ],
   files: ['locateWorkspace', 'appendFileEvents', 'listReferencedParts'],
   vaults: ['checkLease', 'resolveAuthorizations'],

@@ -76,7 +76,7 @@ describe('row-level security of the sessions schema', () => {
   });
 
   it('shows users all columns of their approvals but the state of the tool', async () => {
-    expect(await wall.rowsVisibleTo('approvals', ALICE, 'details, content')).toHaveLength(1);
+    expect(await wall.rowsVisibleTo('approvals', ALICE, 'details, content, via')).toHaveLength(1);
     expect(await wall.rowsVisibleTo('approvals', ALICE, 'state')).toBeUndefined();
   });
 

@@ -80,6 +80,7 @@ export async function openReplica(
     as: connection.as,
     edge: connection.as('edge'),
     deployments: connection.as('deployments'),
+    channels: connection.as('channels'),
     runner: connection.as('runner'),
     files: connection.as('files'),
     neighbourCalls: calls,

@@ -14,6 +14,7 @@ const decision = (fields: Partial<ApprovalDecision> = {}): ApprovalDecision => (
   editedInputJson: '',
   editedSha256: '',
   actor: USER,
+  decidedBy: USER.id,
   now: NOW,
   ...fields,
 });

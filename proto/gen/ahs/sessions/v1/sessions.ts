@@ -659,8 +659,8 @@ export interface DecideApprovalRequest {
     | undefined;
   /**
    * The channel in which the decision was made, on behalf of the owner of the session. Required from deployments, refused
-   * from others. Only for approvals of kind tool, without an edited input. An approval that was decided before is returned
-   * as it is.
+   * from others. Only for approvals of kind tool, without an edited input. An approval that is not pending any more is
+   * returned as it is.
    */
   actor?:
     | DeploymentActor
