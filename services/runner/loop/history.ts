@@ -1,5 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { ModelMessage, UserContent } from 'ai';
+import type { MessageSender } from '../../../lib/events.ts';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type AnswerPart, answerParts, userParts } from '../parts/reference.ts';
 import { type ModelStep, modelStepOf, toolResultsMessage } from './model-step.ts';
@@ -19,7 +20,7 @@ interface TurnHistory {
 }
 
 type MessageEvent =
-  | { type: 'user.message'; turn_id?: string; data: { content: UserContent } }
+  | { type: 'user.message'; turn_id?: string; data: UserMessage }
   | { type: 'agent.message'; turn_id?: string; data: AgentMessage }
   | {
       type: 'agent.tool_result';
@@ -27,6 +28,7 @@ type MessageEvent =
       data: { tool_use_id: string; output: JSONValue; is_error: boolean; edited_input?: unknown };
     };
 
+type UserMessage = { content: UserContent; sender?: Pick<MessageSender, 'name' | 'group'> };
 type AgentMessage = { content: AnswerPart[]; finish_reason: string } & (CheckedOutput | object);
 
 /**
@@ -75,7 +77,7 @@ class TurnMessageBuilder {
       return;
     }
     this.flushResults();
-    const message = type === 'user.message' ? userMessage(data.content) : assistantMessage(data.content);
+    const message = type === 'user.message' ? userMessage(data) : assistantMessage(data.content);
     if (message) this.#messages.push(message);
     if (type === 'user.message') return;
     const checked = 'output' in data || 'output_error' in data ? (data as CheckedOutput) : undefined;
@@ -94,8 +96,17 @@ class TurnMessageBuilder {
   }
 }
 
-function userMessage(content: UserContent): ModelMessage {
-  return { role: 'user', content: onlyText(content) ?? userParts(content) };
+function userMessage({ content, sender }: UserMessage): ModelMessage {
+  const named = sender?.group ? withName(content, sender.name) : content;
+  return { role: 'user', content: onlyText(named) ?? userParts(named) };
+}
+
+/** Names the sender in front of the message, because several people write in the conversation. */
+function withName(content: UserContent, name: string): UserContent {
+  if (typeof content === 'string') return `${name}: ${content}`;
+  const [first, ...others] = content;
+  if (first?.type === 'text') return [{ ...first, text: `${name}: ${first.text}` }, ...others];
+  return [{ type: 'text', text: `${name}:` }, ...content];
 }
 
 /** Returns undefined for an empty answer: providers reject those. */
