@@ -767,6 +767,29 @@ export type MessagePart = ({
     type: 'file';
 } & MessageFile);
 
+/**
+ * The person who has written a message in a messaging product.
+ */
+export type MessageSender = {
+    provider: 'slack' | 'telegram' | 'discord' | 'http';
+    /**
+     * The id of the account in the product.
+     */
+    external_id: string;
+    /**
+     * The display name on one line, without brackets, at most 80 characters.
+     */
+    name: string;
+    /**
+     * usr_…: the linked user. Absent if the account is not linked.
+     */
+    user_id?: string;
+    /**
+     * Several people write in the conversation. The model gets the message as `Name: text`.
+     */
+    group: boolean;
+};
+
 export type Message = {
     /**
      * evt_…: the event of the message
@@ -778,6 +801,7 @@ export type Message = {
     seq: number;
     role: 'user' | 'agent';
     content: Array<MessagePart>;
+    sender?: MessageSender;
     /**
      * trn_…: the turn
      */
@@ -961,6 +985,7 @@ export type Approval = {
     decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed' | 'accept' | 'decline' | 'cancel' | null;
     reason: string | null;
     decided_by: string | null;
+    via: string | null;
     /**
      * agt_…: the agent that requests the approval, or ast_…: the assistant
      */
@@ -1033,7 +1058,7 @@ export type ToolCall = {
  * The originator of an event.
  */
 export type Actor = {
-    type: 'user' | 'agent' | 'system' | 'trigger' | 'schedule';
+    type: 'user' | 'agent' | 'system' | 'trigger' | 'schedule' | 'channel';
     id: string;
 };
 
@@ -1068,7 +1093,7 @@ export type EventBase = {
 export type SessionCreatedEvent = EventBase & {
     type: 'session.created';
     data: {
-        source: 'conversation' | 'webhook' | 'schedule' | 'fork';
+        source: 'conversation' | 'webhook' | 'schedule' | 'channel' | 'fork';
         agent_id?: string;
         agent_version?: number;
         assistant_id?: string;
@@ -1241,6 +1266,7 @@ export type UserMessageEvent = EventBase & {
     type: 'user.message';
     data: {
         content: Array<MessagePart>;
+        sender?: MessageSender;
     };
 };
 
@@ -1400,6 +1426,10 @@ export type ApprovalDecidedEvent = EventBase & {
         approval_id: string;
         decision: string;
         by: string;
+        /**
+         * The account in a messaging product with which the user has decided, such as slack:U123.
+         */
+        via?: string;
         reason?: string;
     };
 };
@@ -3509,7 +3539,7 @@ export type Act = {
     /**
      * The action.
      */
-    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
+    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'approval.decide' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
     target_id: string | null;
     /**
      * `done`: the action was recorded before it was performed. `refused`: it was not performed.
@@ -14071,7 +14101,7 @@ export type ListActsData = {
         /**
          * Only this action.
          */
-        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
+        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'approval.decide' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
         /**
          * Only actions on this object.
          */

@@ -23,6 +23,8 @@ export interface ChatMessage {
   messageId: string | undefined;
   /** The author of the message. */
   actor: DurableEvent['actor'];
+  /** The person who has written the message in a messaging product. */
+  sender: EventOf<'user.message'>['data']['sender'];
 }
 
 type ApprovalData = EventOf<'approval.requested'>['data'];
@@ -37,6 +39,8 @@ export interface ApprovalRequest {
   expiresAt: string;
   decision: string | undefined;
   reason: string | undefined;
+  /** usr_… of the user who has decided, and the account in a messaging product. Undefined for a decision elsewhere. */
+  channel: { by: string; via: string } | undefined;
 }
 
 export interface ToolCall {

@@ -118,7 +118,8 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
       }
       case 'approval.requested': {
         const { approval_id: approvalId, kind, expires_at: expiresAt, details } = event.data;
-        const request = { approvalId, kind, expiresAt, details, decision: undefined, reason: undefined };
+        const undecided = { decision: undefined, reason: undefined, channel: undefined };
+        const request = { approvalId, kind, expiresAt, details, ...undecided };
         const { tool_use_id: toolUseId } = event.data;
         if (toolUseId === undefined) {
           const approval = { ...request, isShared: false };
@@ -137,13 +138,14 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
         break;
       }
       case 'approval.decided': {
-        const { approval_id: approvalId, decision, reason } = event.data;
+        const { approval_id: approvalId, decision, reason, by, via } = event.data;
+        const channel = via === undefined ? undefined : { by, via };
         const own = authorizations.get(approvalId);
         if (own) own.approval = { ...own.approval, decision, reason };
         for (const call of callsByApproval.get(approvalId) ?? []) {
           // A later approval of the call is another one.
           if (call.approval?.approvalId !== approvalId) continue;
-          call.approval = { ...call.approval, decision, reason };
+          call.approval = { ...call.approval, decision, reason, channel };
           if (call.state === 'awaiting_approval') call.state = 'waiting';
         }
         break;
@@ -244,6 +246,7 @@ function messagesIn(event: ContentEvent): ChatMessage[] {
       turnId: event.turn_id,
       messageId: event.type === 'user.message' ? undefined : event.data.message_id,
       actor: event.actor,
+      sender: event.type === 'user.message' ? event.data.sender : undefined,
     },
   ];
 }

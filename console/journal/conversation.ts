@@ -70,5 +70,6 @@ function draftItem({ messageId, turnId, text, seq, createdAt }: MessageDraft): C
     turnId,
     messageId,
     actor,
+    sender: undefined,
   };
 }

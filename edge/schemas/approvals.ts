@@ -47,6 +47,12 @@ export const ApprovalShape = Type.Object(
     decision: nullable(ApprovalDecisionSchema, NULL),
     reason: nullable(text('The reason that the agent is told.'), NULL),
     decided_by: nullable(id('usr', 'the user who decided'), NULL),
+    via: nullable(
+      text('The account in a messaging product with which the user has decided.', {
+        examples: ['slack:U123'],
+      }),
+      NULL,
+    ),
     requested_by: id('agt', 'the agent that requests the approval, or ast_…: the assistant'),
     created_at: time('The creation time.'),
     expires_at: time('The time after which the approval counts as denied.'),
@@ -74,6 +80,7 @@ export function serializeApproval(approval: Approval | undefined): string {
     decision: approval?.decision || null,
     reason: approval?.reason || null,
     decided_by: approval?.decidedBy || null,
+    via: approval?.via ?? null,
     requested_by: approval?.requestedBy,
     created_at: serializeTime(approval?.createdAt),
     expires_at: serializeTime(approval?.expiresAt),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { MessagePart } from '../../lib/events.ts';
+import { MessagePart, MessageSender } from '../../lib/events.ts';
 import { count, id, time } from './common.ts';
 
 export const MessageShape = Type.Object(
@@ -8,6 +8,7 @@ export const MessageShape = Type.Object(
     seq: count('The position of the event in the journal.'),
     role: Type.Enum(['user', 'agent']),
     content: Type.Array(MessagePart, { examples: [[{ type: 'text', text: 'Hello!' }]] }),
+    sender: Type.Optional(MessageSender),
     turn_id: id('trn', 'the turn'),
     message_id: Type.Optional(id('msg', 'the message of the agent')),
     output: Type.Optional(Type.Unknown({ description: 'The structured output of the turn, if it has one.' })),
@@ -24,6 +25,7 @@ export function serializeMessage(json: string) {
     seq,
     role: type === 'user.message' ? 'user' : 'agent',
     content: data.content,
+    sender: data.sender,
     turn_id,
     message_id: data.message_id,
     output: data.output,

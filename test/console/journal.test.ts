@@ -108,6 +108,23 @@ describe('Conversation', () => {
     expect(calls(chat(['agent.tool_use', USE], ...after))[0]?.state).toBe(state);
   });
 
+  it('names the sender of a message, and the user and account that have decided in a channel', () => {
+    const sender = { provider: 'slack', external_id: 'U123', name: 'Ada', group: true };
+    const items = chat(
+      ['user.message', { ...text('Go'), sender }],
+      ['user.message', text('Go')],
+      ['agent.tool_use', USE],
+      APPROVAL_REQUESTED,
+      ['approval.decided', { approval_id: 'apr_1', decision: 'allow', by: 'usr_1', via: 'slack:U123' }],
+    );
+    expect(items).toMatchObject([
+      { kind: 'user', sender },
+      { kind: 'user', sender: undefined },
+      { kind: 'call' },
+    ]);
+    expect(calls(items)[0]?.approval?.channel).toEqual({ by: 'usr_1', via: 'slack:U123' });
+  });
+
   it('names the MCP server whose text the output of a call is', () => {
     const result = { tool_use_id: 'call_1', output: 'x', is_error: false, duration_ms: 1 };
     const callsOf = (more: object) =>

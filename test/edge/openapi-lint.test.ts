@@ -29,6 +29,8 @@ const MAX_BYTES_OF_VARIABLES = 1_300;
 const MAX_BYTES_OF_OAUTH = 21_000;
 /** The 11 operations on schedules, their runs and backfills, and two types of deployments: 3.5 kB for each operation. */
 const MAX_BYTES_OF_SCHEDULES = 39_000;
+/** The senders of messages of channels, and the accounts of decisions. */
+const MAX_BYTES_OF_MESSAGE_SENDERS = 900;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
@@ -36,6 +38,7 @@ const MAX_BYTES =
   MAX_BYTES_OF_MCP_SERVERS +
   MAX_BYTES_OF_OAUTH +
   MAX_BYTES_OF_SCHEDULES +
+  MAX_BYTES_OF_MESSAGE_SENDERS +
   MAX_BYTES_OF_REQUESTED_INPUT +
   MAX_BYTES_OF_SKILLS +
   MAX_BYTES_OF_VARIABLES;

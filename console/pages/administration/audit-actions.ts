@@ -18,6 +18,7 @@ const ACTION_NAMES: Record<Act['action'], string> = {
   'assistant.look': 'Viewed an assistant',
   'session.look': 'Viewed a session',
   'session.interrupt': 'Stopped a session',
+  'approval.decide': 'Decided an approval',
   'sessions.list': 'Listed sessions',
   'environment.create': 'Created an environment',
   'environment.update': 'Changed an environment',

@@ -1,5 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { loadChunk } from '../../../parts/navigation/load-chunk.ts';
+import { providerName } from '../../../parts/text/provider-names.ts';
+import { UserName } from '../../../parts/users/user-name.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import type { ApprovalProps } from './decision.ts';
 
@@ -26,12 +28,18 @@ const AUTHORIZATION_LABELS: Record<string, string> = {
 
 /** Approval of a tool call: its decision, or the form for one. */
 export function Approval({ call, approval, session, mayWrite, isInputShown }: ApprovalProps) {
-  const { decision, reason, kind, isShared } = approval;
+  const { decision, reason, kind, isShared, channel } = approval;
   if (decision !== undefined) {
     const labels = kind === 'authorization' ? AUTHORIZATION_LABELS : DECISION_LABELS;
     return (
       <p className="text-[13px] text-muted wrap-anywhere">
         {labels[decision] ?? decision}
+        {channel && (
+          <>
+            {' by '}
+            <UserName id={channel.by} /> via {providerName(channel.via.split(':')[0] ?? '')}
+          </>
+        )}
         {reason ? `: ${reason}` : '.'}
       </p>
     );

@@ -3,11 +3,14 @@ import type { Session } from '../../../gen/index.ts';
 import type { ChatMessage as SaidItem } from '../../../journal/chat.ts';
 import { jsonText } from '../../../parts/text/json.ts';
 import { MarkdownView } from '../../../parts/text/markdown.tsx';
+import { providerName } from '../../../parts/text/provider-names.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { EventMenu } from '../event-menu.tsx';
 import { LazyStoredParts } from './attachments/lazy-stored-parts.tsx';
+
+const userNameOf = ({ sender, actor }: SaidItem) => sender?.name ?? SENDERS[actor.type] ?? 'User';
 
 export interface MessageProps {
   message: SaidItem;
@@ -19,16 +22,18 @@ export interface MessageProps {
 const SENDERS: Partial<Record<SaidItem['actor']['type'], string>> = {
   trigger: 'Trigger',
   schedule: 'Schedule',
+  channel: 'Channel',
 };
 
 export function Message({ message, session, mayWrite, onRaw }: MessageProps) {
   if (message.kind === 'thinking') return <Thinking text={message.text} />;
   const isUser = message.kind === 'user';
-  const sender = isUser ? (SENDERS[message.actor.type] ?? 'User') : 'Agent';
+  const sender = isUser ? userNameOf(message) : 'Agent';
   return (
     <article aria-label={`Message from ${sender}`} className={isUser ? 'flex flex-col items-end' : ''}>
       <div className="mb-1 flex items-center gap-2 text-xs text-muted">
-        <span className="font-medium">{sender}</span>
+        <bdi className="font-medium">{sender}</bdi>
+        {message.sender && <span>{providerName(message.sender.provider)}</span>}
         <Time at={message.createdAt} />
         {message.isQueued && <Badge>Queued</Badge>}
         {!message.isDraft && (
