@@ -1,3 +1,4 @@
+import type { Clock } from '../../../lib/clock.ts';
 import { Refusal } from '../../../lib/errors.ts';
 import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
@@ -19,6 +20,7 @@ interface Start {
 interface RunSessionsContext {
   sessions: Pick<Client<SessionsServiceDefinition>, 'createSession' | 'getSession' | 'sendMessage'>;
   store: ContinuedSessionStore;
+  clock: Clock;
 }
 
 const POSTPONED = { postponed: true } as const;
@@ -27,7 +29,7 @@ const DELETED = { obstacle: 'session_deleted' } as const;
 export type RunSessions = ReturnType<typeof createRunSessions>;
 
 /** Opens the session of a run, or sends its message to the session that the schedule continues. */
-export function createRunSessions({ sessions, store }: RunSessionsContext) {
+export function createRunSessions({ sessions, store, clock }: RunSessionsContext) {
   const actorOf = ({ deploymentId, runId }: ClaimedRun) => ({ type: 'schedule', deploymentId, runId });
 
   async function create(
@@ -75,8 +77,11 @@ export function createRunSessions({ sessions, store }: RunSessionsContext) {
     if (current === undefined) return DELETED;
     if (current === own) return create(run, start, options);
     const sent = await send(run, current, start, options);
-    if (!('obstacle' in sent) || sent.obstacle !== 'session_deleted') return sent;
-    if (await store.isBeingCreated(withPrefix('run', current), { trace })) return POSTPONED;
+    if (!isDeleted(sent)) return sent;
+    if (await store.isBeingCreated(withPrefix('run', current), clock.now(), { trace })) return POSTPONED;
+    // The session can have been created since the message was refused.
+    const again = await send(run, current, start, options);
+    if (!isDeleted(again)) return again;
     const replacement = await store.reserve(deploymentId, own, current, { trace });
     return replacement === own ? create(run, start, options) : POSTPONED;
   }
@@ -88,6 +93,10 @@ export function createRunSessions({ sessions, store }: RunSessionsContext) {
       return continueOwn(run, start, options);
     },
   };
+}
+
+function isDeleted(opened: OpenedTurn): boolean {
+  return 'obstacle' in opened && opened.obstacle === 'session_deleted';
 }
 
 const OBSTACLES: Partial<Record<string, SessionObstacle>> = {

@@ -52,7 +52,7 @@ export function startScheduler(
   const start = createRunStart({
     ...{ admission, sessions, queue, states, progress, metrics, tracer, clock, log, random },
     interrupt: interrupter.interrupt,
-    runSessions: createRunSessions({ sessions, store: continuedSessions }),
+    runSessions: createRunSessions({ sessions, store: continuedSessions, clock }),
     renderer: createPromptRenderer({ agents, states }),
   });
   const starter = createStarter({ queue, start, clock, log });

@@ -13,7 +13,7 @@ const READ = statement(
 
 const CREATOR = statement(
   'continued_sessions.creator',
-  `select from runs where run_id = $1 and status = 'queued'`,
+  `select from runs where run_id = $1 and (status = 'queued' or (turn_id is null and check_at > $2))`,
 );
 
 export type ContinuedSessionStore = ReturnType<typeof createContinuedSessionStore>;
@@ -36,9 +36,9 @@ export function createContinuedSessionStore(db: Database) {
       return row?.sessionId ?? undefined;
     },
 
-    /** Whether the run that creates a session has not started yet. */
-    async isBeingCreated(runId: string, { trace }: WriteOptions): Promise<boolean> {
-      return (await db.rows(CREATOR, [runId], { trace })).length > 0;
+    /** Whether the run that creates a session has not started yet, or was cancelled while it possibly starts. */
+    async isBeingCreated(runId: string, now: Date, { trace }: WriteOptions): Promise<boolean> {
+      return (await db.rows(CREATOR, [runId, now], { trace })).length > 0;
     },
   };
 }

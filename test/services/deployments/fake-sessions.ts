@@ -43,8 +43,12 @@ export class FakeSessions {
   failure: Refusal | undefined;
   /** CreateSession and SendMessage succeed, but their answers are lost. */
   losesAnswers = false;
+  /** Called before CreateSession creates a turn. */
+  onCreating: (() => Promise<void>) | undefined;
   /** Called when CreateSession has created a turn, before it answers. */
   onCreated: ((runId: string) => Promise<void>) | undefined;
+  /** Called when GetSession has found no session, before it answers. */
+  onMissing: (() => Promise<void>) | undefined;
   /** LookUpTurns works while other calls fail. */
   allowsLookUps = false;
   /** LookUpTurns fails. */
@@ -60,7 +64,9 @@ export class FakeSessions {
     this.starts = 0;
     this.failure = undefined;
     this.losesAnswers = false;
+    this.onCreating = undefined;
     this.onCreated = undefined;
+    this.onMissing = undefined;
     this.failLookUps = false;
     this.allowsLookUps = false;
     this.isSignalling = true;
@@ -107,6 +113,7 @@ export class FakeSessions {
   async create({ actor, ownerId, agentId, agentVersion, text }: CreateSessionRequest, call: Call) {
     this.starts++;
     if (this.failure) throw this.failure;
+    await this.onCreating?.();
     const runId = actor?.runId ?? '';
     const sessionId = withPrefix('ses', runId);
     const turnId = withPrefix('trn', runId);
@@ -123,8 +130,11 @@ export class FakeSessions {
   readonly methods: Methods = {
     getSession: async ({ sessionId }, { caller }) => {
       if (this.failure) throw this.failure;
-      const session = this.#sessionOf(sessionId, caller?.userId);
-      return { session: messageOf(session) };
+      if (!this.sessions.has(sessionId)) {
+        await this.onMissing?.();
+        throw refuse('SESSION_NOT_FOUND', 'there is no such session');
+      }
+      return { session: messageOf(this.#sessionOf(sessionId, caller?.userId)) };
     },
     sendMessage: async ({ sessionId, contentJson, actor }, { caller }) => {
       this.starts++;

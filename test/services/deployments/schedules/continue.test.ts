@@ -42,6 +42,30 @@ describe('a schedule that continues a session', () => {
     expect(system.scheduled.sessions.size).toBe(2);
   });
 
+  it('creates one session when the first run starts while the second one finds no session', async () => {
+    const { agentId, deploymentId } = await system.create(continued);
+    const request = { agentId, deploymentId, idempotencyKey: '' };
+    const [missing, created] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // The first run creates its session only after the second one has looked for it, and is stored before that answer.
+    system.scheduled.onCreating = () => missing.promise;
+    system.scheduled.onMissing = async () => {
+      system.scheduled.onMissing = undefined;
+      missing.resolve();
+      await created.promise;
+    };
+    const first = await system.edge.runNow(request, asOwner);
+    await system.pass('the session is reserved', () => sessionIdOf(deploymentId));
+    await system.edge.runNow(request, asOwner);
+    await system.pass('the first run has started', async () => {
+      const { run } = await system.edge.getRun({ agentId, deploymentId, runId: first.run!.runId }, asOwner);
+      return run?.status === 'running';
+    });
+    created.resolve();
+    const runs = await system.settled(deploymentId, 2);
+    expect(new Set(runs.map(({ sessionId }) => sessionId)).size).toBe(1);
+    expect(system.scheduled.sessions.size).toBe(2);
+  });
+
   it('creates another session when its own one was deleted', async () => {
     const { deploymentId } = await system.create(continued);
     const [first] = await system.nextMinute(deploymentId, 1);
