@@ -96,7 +96,6 @@ describe('Slack: chat.postMessage', () => {
     ['no_text', {}],
     ['no_text', { text: '' }],
     ['invalid_blocks_format', { blocks: '[' }],
-    ['thread_not_found', { text: 'a', thread_ts: '1.000001' }],
     ['invalid_metadata_format', { text: 'a', metadata: { event_type: 'a' } }],
     [
       'metadata_too_large',
@@ -139,6 +138,17 @@ describe('Slack: chat.postMessage', () => {
       'reply',
       'nested',
     ]);
+  });
+
+  it('replies in the channel, without thread_ts and without an error, when the root is deleted', async () => {
+    await using slack = await open();
+    const { users, postAs, deleteAs, thread } = slack.workspace;
+    const root = postAs(users.ada, slack.general, 'question');
+    deleteAs(users.ada, root);
+    const posted = await slack.call('chat.postMessage', { text: 'answer', thread_ts: root.ts });
+    expect(posted).toMatchObject({ ok: true, message: { text: 'answer' } });
+    expect(posted.message).not.toHaveProperty('thread_ts');
+    expect(thread(slack.general, root.ts)).toEqual([]);
   });
 
   it('notifies people for <!channel> in text, blocks and markdown, and for @channel with link_names', async () => {

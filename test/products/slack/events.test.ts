@@ -75,6 +75,17 @@ describe('Slack: events of messages', () => {
     expect(reply).toMatchObject({ user: users.grace, thread_ts: ts, parent_user_id: users.ada });
   });
 
+  it('sends a reply that goes to the channel, too, as thread_broadcast', async () => {
+    await using slack = await open();
+    const { users, channels, postAs } = slack.workspace;
+    const { ts } = postAs(users.ada, channels.general, 'root');
+    postAs(users.ada, channels.general, 'reply', { thread: ts, broadcast: true, mention: true });
+    expect((await slack.events()).slice(1)).toMatchObject([
+      { type: 'message', subtype: 'thread_broadcast', thread_ts: ts, root: { ts } },
+      { type: 'app_mention', thread_ts: ts },
+    ]);
+  });
+
   it('sends a message with files as file_share, without a team', async () => {
     await using slack = await open();
     const { users, channels, postAs } = slack.workspace;
@@ -107,6 +118,26 @@ describe('Slack: events of messages', () => {
       message: { ts: message.ts, text: `<@${slack.botUser}> two`, edited: { user: users.ada } },
       previous_message: { ts: message.ts, text: `<@${slack.botUser}> one` },
     });
+  });
+
+  it('sends the updates of the bot to the bot, as message_changed', async () => {
+    await using slack = await open();
+    const channel = slack.workspace.channels.general;
+    const { ts } = await callForm(slack, 'chat.postMessage', { channel, text: 'a' });
+    await callForm(slack, 'chat.update', { channel, ts, text: 'b' });
+    expect((await slack.events()).at(-1)).toMatchObject({
+      subtype: 'message_changed',
+      message: { ts, text: 'b', bot_id: slack.botId },
+    });
+  });
+
+  it('sends other events in the same form', async () => {
+    await using slack = await open();
+    const { users, channels } = slack.workspace;
+    slack.sendEvent({ type: 'reaction_added', user: users.ada, item: { channel: channels.general } });
+    expect(await slack.payloads()).toMatchObject([
+      { type: 'event_callback', event: { type: 'reaction_added', event_ts: expect.any(String) } },
+    ]);
   });
 
   it('sends deletions as message_deleted', async () => {

@@ -25,7 +25,7 @@ describe('Slack: Socket Mode connections', () => {
     await using slack = await startSlack();
     const { url } = await callForm(slack, 'apps.connections.open', {}, slack.appToken);
     await once(new WebSocket(String(url)), 'open');
-    await expect(once(new WebSocket(String(url)), 'open')).rejects.toThrow('403');
+    await expect(once(new WebSocket(String(url)), 'open')).rejects.toThrow('408');
   });
 
   it('sends each event to one of the connections', async () => {

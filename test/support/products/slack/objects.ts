@@ -24,6 +24,8 @@ export function messageObject(
   const root = threadTs === undefined ? undefined : workspace.message(channel, threadTs);
   return {
     ...(message.isTombstone && { subtype: 'tombstone', hidden: true }),
+    ...(message.isBroadcast &&
+      root && { subtype: 'thread_broadcast', root: { user: root.user, ts: root.ts } }),
     ...(clientMsgId && { client_msg_id: clientMsgId }),
     type: 'message',
     user,

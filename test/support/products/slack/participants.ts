@@ -15,6 +15,8 @@ export interface PostOptions {
   files?: AttachedFile[];
   /** Begins the text with a mention of the bot. */
   mention?: boolean;
+  /** Sends a reply to the channel, too. */
+  broadcast?: boolean;
 }
 
 export interface MessageReference {
@@ -111,7 +113,7 @@ export function createParticipants(options: ParticipantsOptions): Participants {
       return id;
     },
     directMessages: (user) => workspace.directMessages(userOf(user).id).id,
-    postAs(user, channelId, text, { thread, files = [], mention = false } = {}) {
+    postAs(user, channelId, text, { thread, files = [], mention = false, broadcast = false } = {}) {
       const channel = channelOf(channelId);
       const added = files.map(({ bytes, ...file }) =>
         workspace.addFile({ ...file, user: userOf(user).id, bytes: Buffer.from(bytes) }),
@@ -121,7 +123,7 @@ export function createParticipants(options: ParticipantsOptions): Participants {
         text: `${mention ? `${mentionOfBot} ` : ''}${escapeText(text)}`,
         clientMsgId: workspace.ids.uuid(),
         files: added,
-        ...(thread && { threadTs: thread }),
+        ...(thread && { threadTs: thread, isBroadcast: broadcast }),
       });
       return { channel: channelId, ts };
     },

@@ -20,7 +20,7 @@ export function eventsOf(workspace: Workspace, change: MessageChange, origin: st
     message.user !== app.botUser &&
     app.scopes.has('app_mentions:read')
   ) {
-    const { subtype: _, ...body } = messageObject(workspace, channel, message, origin, 'declared');
+    const body = messageObject(workspace, channel, message, origin, 'declared');
     events.push({ ...body, type: 'app_mention', channel: channel.id, event_ts: message.ts });
   }
   return events;

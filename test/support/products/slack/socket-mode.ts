@@ -96,7 +96,7 @@ export function createSocketMode({ workspace, clock, random, timeoutMs }: Socket
       tickets.add(ticket);
       return ticket;
     },
-    accept: (ticket) => (ticket !== null && tickets.delete(ticket) ? open : 403),
+    accept: (ticket) => (ticket !== null && tickets.delete(ticket) ? open : 408),
     get connections() {
       return ready().length;
     },

@@ -30,6 +30,8 @@ export interface SlackMessage {
   edited?: { user: string; ts: string };
   /** The root of a thread that was deleted. Its replies stay. */
   isTombstone?: boolean;
+  /** A reply that its author sent to the channel, too. */
+  isBroadcast?: boolean;
   clientMsgId?: string;
   /** Whether `@channel` without brackets notifies, too. */
   linksNames?: boolean;

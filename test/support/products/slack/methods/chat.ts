@@ -13,13 +13,15 @@ function ownMessage(context: CallContext, channel: SlackChannel, refusal: string
   return message;
 }
 
-/** The root of the thread that a call names. A reply's timestamp stands for its root. */
+/**
+ * The root of the thread that a call names. A reply's timestamp stands for its root. Slack posts to the channel, without an
+ * error, when the message does not exist (any more).
+ */
 export function threadOf({ workspace, args }: CallContext, channel: SlackChannel): string | undefined {
   const ts = args.text('thread_ts');
   if (!ts) return undefined;
   const message = workspace.message(channel, ts);
-  if (!message) throw new SlackError('thread_not_found');
-  return message.threadTs ?? message.ts;
+  return message && (message.threadTs ?? message.ts);
 }
 
 function post(context: CallContext): Json {
