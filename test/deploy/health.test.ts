@@ -31,14 +31,14 @@ function check(
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      ['deploy/health.ts', `${port}`],
+      ['deploy/health.js', `${port}`],
       { cwd: ROOT, env: { ...process.env, ...env } },
       (_, __, stderr) => resolve({ code: child.exitCode, stderr }),
     );
   });
 }
 
-describe('deploy/health.ts', () => {
+describe('deploy/health.js', () => {
   it('exits with 0 when the process is ready', async () => {
     expect(await check(await serve())).toEqual({ code: 0, stderr: '' });
   });

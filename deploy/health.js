@@ -1,9 +1,9 @@
 /**
- * Checks a target with the standard gRPC health service: `node deploy/health.ts [port]`. Exits with 0 when the target is
+ * Checks a target with the standard gRPC health service: `node deploy/health.js [port]`. Exits with 0 when the target is
  * SERVING and with 1 otherwise. With SERVICE_GRPC_TLS_CERT, it uses the certificate of the target itself.
  *
  * A container runs this every few seconds, so it uses HTTP/2 directly: loading a gRPC library takes five times as long as
- * the whole check.
+ * the whole check. It is JavaScript, because Node would load its TypeScript compiler first.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
@@ -24,9 +24,9 @@ const call = session.request({
   'content-type': 'application/grpc',
   te: 'trailers',
 });
-const chunks: Buffer[] = [];
+const chunks = [];
 call.on('error', (error) => end(error.message));
-call.on('data', (chunk: Buffer) => chunks.push(chunk));
+call.on('data', (chunk) => chunks.push(chunk));
 call.on('end', () => end(Buffer.concat(chunks).equals(SERVING_RESPONSE) ? undefined : 'not serving'));
 call.end(CHECK_PROCESS_REQUEST);
 
@@ -45,7 +45,8 @@ function open() {
   });
 }
 
-function end(problem: string | undefined): never {
+/** Exits with 1 when there is a problem. */
+function end(problem) {
   if (problem) console.error(problem);
   process.exit(problem ? 1 : 0);
 }
