@@ -139,6 +139,14 @@ describe('Slack: downloads', () => {
     expect(share(slack, { urlPrivate }).file.url_private).toBe(urlPrivate);
   });
 
+  it('redirects to another address when a test asks for it', async () => {
+    await using slack = await startSlack();
+    const { file } = share(slack);
+    slack.overrides.downloadLocation = 'http://127.0.0.1:1/';
+    const response = await fetch(String(file.url_private), { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'http://127.0.0.1:1/']);
+  });
+
   it('injects faults into uploads and downloads', async () => {
     await using slack = await startSlack();
     const { file } = share(slack);

@@ -28,6 +28,13 @@ describe('Slack: Socket Mode connections', () => {
     await expect(once(new WebSocket(String(url)), 'open')).rejects.toThrow('408');
   });
 
+  it('names another URL when a test asks for it', async () => {
+    await using slack = await startSlack();
+    slack.overrides.socketUrl = 'ws://127.0.0.1:1/';
+    const opened = await callForm(slack, 'apps.connections.open', {}, slack.appToken);
+    expect(opened).toEqual({ ok: true, url: 'ws://127.0.0.1:1/' });
+  });
+
   it('sends each event to one of the connections', async () => {
     await using slack = await startSlack();
     await using first = await connectSocket(slack);

@@ -9,6 +9,7 @@ import { chatMethods } from './methods/chat.ts';
 import { conversationMethods } from './methods/conversations.ts';
 import { createFileMethods, type PendingUpload } from './methods/files.ts';
 import { identityMethods } from './methods/identity.ts';
+import type { Overrides } from './methods/method.ts';
 import type { Json } from './objects.ts';
 import { createParticipants, type Participants } from './participants.ts';
 import { eventCallback, eventsOf, removalEvents } from './payloads.ts';
@@ -60,6 +61,8 @@ export interface SlackServer extends AsyncDisposable {
   appId: string;
   botUser: string;
   botId: string;
+  /** Changes take effect at once. */
+  overrides: Overrides;
   /** The granted scopes. Changes take effect at once. */
   scopes: Set<string>;
   workspace: Participants;
@@ -106,6 +109,7 @@ export interface SlackServer extends AsyncDisposable {
  * - A test of retries sets `retryDelaysMs: [0, 50, 200]`, or passes a manual clock and advances it.
  * - `slack.calls` and `slack.deliveries` show the traffic: pace of edits, tokens in arguments, redeliveries.
  * - `signatureHeaders` in signature.ts signs requests that Slack would not send: forged, stale or foreign ones.
+ * - `slack.overrides` and `urlPrivate` of a file name foreign addresses, which a client must refuse or call without a token.
  * - `messages(…)[i].notifies` must be empty when mentions such as `@channel` are disarmed.
  * - Group conversations, views, reactions and streams are not part of this server.
  */
@@ -126,6 +130,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<SlackServe
   });
   const uploads = new Map<string, PendingUpload>();
   const calls: CallRecord[] = [];
+  const overrides: Overrides = {};
   let origin = '';
   const responseUrls = createResponseUrls(workspace, () => origin);
 
@@ -134,8 +139,15 @@ export async function startSlack(options: SlackOptions = {}): Promise<SlackServe
     const [, area, ...rest] = path.split('/');
     if (area === 'api') return webApi(rest.join('/'), request);
     if (area === 'upload') return withFault('upload', () => receiveUpload(uploads, rest[1] ?? '', request));
-    if (area === 'files-pri') return withFault('download', () => sendFile(workspace, path, request));
+    if (area === 'files-pri') return withFault('download', () => download(path, request));
     return responseUrls.handle(path, request) ?? LOGIN_PAGE;
+  }
+
+  function download(path: string, request: ProductRequest): ProductResponse {
+    const { downloadLocation: location } = overrides;
+    return location === undefined
+      ? sendFile(workspace, path, request)
+      : { status: 302, headers: { location } };
   }
 
   async function withFault(
@@ -162,7 +174,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<SlackServe
     plan,
     limits: options.hasRateLimits ? createRateLimits(clock) : undefined,
     records: calls,
-    context: { origin, socketUrl: server.socketUrl, sockets },
+    context: { origin, socketUrl: server.socketUrl, sockets, overrides },
   });
   workspace.onChange = (change) => {
     for (const event of eventsOf(workspace, change, origin)) delivery.event(eventCallback(workspace, event));
@@ -183,6 +195,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<SlackServe
     appId: app.appId,
     botUser: app.botUser,
     botId: app.botId,
+    overrides,
     scopes: app.scopes,
     workspace: createParticipants({ workspace, delivery, responseUrls, origin: () => origin }),
     faults: plan,

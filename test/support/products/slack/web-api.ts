@@ -25,7 +25,7 @@ interface WebApiOptions {
   plan: FaultPlan;
   limits: RateLimits | undefined;
   records: CallRecord[];
-  context: Pick<CallContext, 'origin' | 'socketUrl' | 'sockets'>;
+  context: Pick<CallContext, 'origin' | 'socketUrl' | 'sockets' | 'overrides'>;
 }
 
 const APP_SCOPES = 'connections:write';

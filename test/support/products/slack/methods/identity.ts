@@ -26,9 +26,9 @@ function botsInfo({ workspace, args }: CallContext): Json {
   return { bot: botObject(workspace) };
 }
 
-function connectionsOpen({ workspace, sockets, socketUrl }: CallContext): Json {
+function connectionsOpen({ workspace, sockets, socketUrl, overrides }: CallContext): Json {
   const query = new URLSearchParams({ ticket: sockets.issueTicket(), app_id: workspace.app.appId });
-  return { url: `${socketUrl}/link/?${query}` };
+  return { url: overrides.socketUrl ?? `${socketUrl}/link/?${query}` };
 }
 
 export const identityMethods: Methods = {

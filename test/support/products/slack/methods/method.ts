@@ -11,6 +11,15 @@ export interface CallContext {
   origin: string;
   socketUrl: string;
   sockets: SocketMode;
+  overrides: Overrides;
+}
+
+/** Addresses that responses have instead of those of this server, to test that a client refuses them. */
+export interface Overrides {
+  /** The URL of `apps.connections.open`. */
+  socketUrl?: string;
+  /** Downloads redirect to this URL. */
+  downloadLocation?: string;
 }
 
 export interface Method {
