@@ -84,7 +84,7 @@ export function createTurnCredentials(lendables: LendableStore, opener: SecretOp
     const servers = needs.filter((need) => need.kind === 'server');
     const named = needs.filter((need) => need.kind !== 'server');
     const [ofServers, ofNamed] = await Promise.all([
-      // The owner of a session of a deployment is the user who made the deployment.
+      // The owner of such a session is the user who made the deployment, or the sender in a channel. Others can write, too.
       chooseForServers({ ...turn, isTriggered: turn.triggered || turn.deploymentId !== '' }, servers, call),
       chooseNamed(turn, named, call),
     ]);

@@ -6,6 +6,13 @@ import { createFakeClock } from '../../support/clock.ts';
 import { brokenInvariants } from '../../support/invariants.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
+import {
+  channelActor,
+  deliveryRequest,
+  LINKED_USER,
+  newDeliveryId,
+  sendForDelivery,
+} from './channel-deliveries.ts';
 import { newRunId, runRequest, sendForRun } from './deployment-runs.ts';
 import {
   COMPLETED,
@@ -56,14 +63,18 @@ describe('random concurrent operations on sessions', () => {
       Array.from({ length: SESSIONS / 2 }, (_, i) => createConversation(here, `begin ${i}`)),
     );
     const scheduled = await Promise.all(
-      Array.from({ length: SESSIONS / 2 }, async () => {
-        const { sessionId } = await here.deployments.createSession(runRequest(newRunId()));
+      Array.from({ length: SESSIONS / 2 }, async (_, i) => {
+        const { sessionId } =
+          i % 2 === 0
+            ? await here.deployments.createSession(runRequest(newRunId()))
+            : await here.channels.createSession(deliveryRequest(newDeliveryId()));
         return sessionId;
       }),
     );
     const sessions = [...conversations, ...scheduled];
-    /** Runs of a schedule, whose messages are sent again and again. */
+    /** Runs and deliveries whose messages are sent again and again, to any session that a deployment has created. */
     const runs = Array.from({ length: 4 }, newRunId);
+    const deliveries = Array.from({ length: 4 }, newDeliveryId);
     const runningTurns = new Map<string, RunningTurn>();
     const clientCalls = new Set<string>();
 
@@ -140,7 +151,9 @@ describe('random concurrent operations on sessions', () => {
       const { approvalId, kind } = pick(approvals);
       const decision = pick(kind === 'tool' ? ['allow', 'deny'] : ['retry', 'mark_done', 'mark_failed']);
       const request = { sessionId, approvalId, decision, reason: '', editedInputJson: '' };
-      await here.edge.decideApproval(request, { caller });
+      const ofChannel = { actor: channelActor(newDeliveryId()), decidedBy: LINKED_USER, via: 'slack:U123' };
+      if (pick([true, false])) await here.edge.decideApproval(request, { caller });
+      else await here.deployments.decideApproval({ ...request, ...ofChannel }, { caller });
     }
 
     async function answer(sessionId: string): Promise<void> {
@@ -158,6 +171,11 @@ describe('random concurrent operations on sessions', () => {
       async (sessionId) => {
         const busyPolicy = pick(['enqueue', 'enqueue', 'reject', 'interrupt']);
         if (scheduled.includes(sessionId)) await sendForRun(here, sessionId, pick(runs), { busyPolicy });
+      },
+      async (sessionId) => {
+        const busyPolicy = pick(['enqueue', 'interrupt']);
+        if (scheduled.includes(sessionId))
+          await sendForDelivery(here, sessionId, pick(deliveries), { busyPolicy });
       },
       (sessionId) => here.edge.interruptSession({ sessionId, holdQueue: pick([true, false]) }, { caller }),
       (sessionId) => here.edge.releaseQueue({ sessionId }, { caller }),
