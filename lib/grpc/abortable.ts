@@ -1,9 +1,11 @@
 import { refuse } from '../errors.ts';
 
+export const disconnected = () => refuse('CANCELLED', 'The caller disconnected before the response.');
+
 /** Settles like the promise, or rejects with CANCELLED as soon as the signal aborts. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const cancel = () => reject(refuse('CANCELLED', 'The caller disconnected before the response.'));
+    const cancel = () => reject(disconnected());
     if (signal.aborted) {
       promise.catch(() => {});
       return cancel();

@@ -1,5 +1,5 @@
 import { Refusal, refuse } from '../errors.ts';
-import { abortable } from './abortable.ts';
+import { abortable, disconnected } from './abortable.ts';
 import type { Codec, Method } from './contract.ts';
 import { encode } from './encoding.ts';
 import { RequestStream } from './request-stream.ts';
@@ -80,10 +80,16 @@ async function callWithRequestStream(
   }
 }
 
-/** The response stream of a local call. */
+/**
+ * The response stream of a local call. It listens to the signal itself, once, because the closures of `abortable` would be a
+ * noticeable part of an idle stream.
+ */
 class LocalStream extends StreamRelay {
   readonly #codec: Codec<unknown>;
   readonly #signal: AbortSignal;
+  #isListening = false;
+  /** Rejects the item that is requested. Calls have no effect when it has arrived. */
+  #reject: ((error: Refusal) => void) | undefined;
 
   constructor(open: () => AsyncIterable<unknown>, codec: Codec<unknown>, signal: AbortSignal) {
     super(open);
@@ -92,7 +98,32 @@ class LocalStream extends StreamRelay {
   }
 
   protected override pull(source: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
-    return abortable(source.next(), this.#signal);
+    const item = source.next();
+    if (!this.#isListening) this.#signal.addEventListener('abort', this);
+    this.#isListening = true;
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      if (this.#signal.aborted) this.handleEvent();
+      item.then(resolve, reject);
+    });
+  }
+
+  /** Called when the signal aborts. */
+  handleEvent(): void {
+    this.#reject?.(disconnected());
+  }
+
+  protected override onEnd(): void {
+    this.#stopListening();
+  }
+
+  protected override onReturn(): void {
+    this.#stopListening();
+  }
+
+  #stopListening(): void {
+    this.#signal.removeEventListener('abort', this);
+    this.#reject = undefined;
   }
 
   protected override mapItem(message: unknown): unknown {
@@ -100,6 +131,7 @@ class LocalStream extends StreamRelay {
   }
 
   protected mapError(error: unknown): unknown {
+    this.#stopListening();
     return throughTrailer(error);
   }
 
