@@ -47,6 +47,20 @@ describe('Discord gateway', () => {
     expect(after).toMatchObject({ session_start_limit: { remaining: 999 } });
   });
 
+  it('is announced at a foreign address as a test asks', async () => {
+    await using system = await startWithChannel();
+    const { discord } = system;
+    using client = await identifyGateway(discord);
+    discord.overrides.gatewayUrl = 'wss://example.org/';
+    expect((await callRest(discord, 'GET', '/gateway/bot')).body).toMatchObject({
+      url: 'wss://example.org/',
+    });
+    discord.overrides.resumeUrl = 'wss://10.0.0.1/';
+    using second = await identifyGateway(discord);
+    const urls = [client, second].map(async (one) => (await one.next('READY')).d.resume_gateway_url);
+    expect(await Promise.all(urls)).toEqual([expect.stringContaining('127.0.0.1'), 'wss://10.0.0.1/']);
+  });
+
   it('says hello, and after identify READY and the guilds with increasing sequence numbers', async () => {
     await using system = await startWithChannel();
     using client = await identifyGateway(system.discord);

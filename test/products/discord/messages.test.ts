@@ -138,6 +138,21 @@ describe('Discord POST /channels/{channel.id}/messages', () => {
     expect((await fetch(url)).status).toBe(404);
   });
 
+  it('names foreign addresses of attachments, and fails downloads, as a test asks', async () => {
+    await using system = await startWithChannel();
+    const { discord, ada, channel } = system;
+    const file = { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('text') };
+    const foreign = { ...file, url: 'http://10.0.0.1/a' };
+    const { attachments } = discord.post({ from: ada, channel, files: [foreign, file] });
+    expect(attachments.map(({ url }) => url)).toEqual([foreign.url, expect.stringContaining(discord.cdnUrl)]);
+    const download = () => fetch(attachments[1]!.url, { redirect: 'manual' });
+    discord.faults.enqueue('download', { kind: 'server_error', status: 503 }, { kind: 'applied_then_cut' });
+    expect((await download()).status).toBe(503);
+    await expect(download()).rejects.toThrow('fetch failed');
+    discord.overrides.downloadLocation = 'http://127.0.0.1:9/';
+    expect((await download()).headers.get('location')).toBe('http://127.0.0.1:9/');
+  });
+
   it('refuses a file of more than 10 MiB with code 40005', async () => {
     await using system = await startWithChannel();
     const form = new FormData();

@@ -188,6 +188,24 @@ describe('Telegram files', () => {
     expect(await getFile()).toBe('Bad Request: wrong file_id or the file is temporarily unavailable');
   });
 
+  it('names foreign paths and addresses of files, and fails downloads, as a test asks', async () => {
+    await using system = await startWithChat();
+    const { telegram, ada, chat } = system;
+    const bytes = Buffer.from('text');
+    const { document } = telegram.post({ from: ada, chat, file: { name: 'a', type: 'text/plain', bytes } });
+    const { file_id, path } = telegram.files.get(document!.file_id);
+    const download = () =>
+      fetch(`${telegram.apiUrl}/file/bot${telegram.bot.token}/${path}`, { redirect: 'manual' });
+    telegram.faults.enqueue('download', { kind: 'server_error', status: 502 }, { kind: 'applied_then_cut' });
+    expect((await download()).status).toBe(502);
+    await expect(download()).rejects.toThrow('fetch failed');
+    Object.assign(telegram.overrides, { filePath: '../secret', downloadLocation: 'http://127.0.0.1:9/' });
+    expect((await callMethod(telegram, 'getFile', { file_id })).result).toMatchObject({
+      file_path: '../secret',
+    });
+    expect((await download()).headers.get('location')).toBe('http://127.0.0.1:9/');
+  });
+
   it('delivers a photo with its thumbnail first', async () => {
     await using system = await startWithChat();
     const { telegram, ada, chat } = system;

@@ -4,7 +4,7 @@ import type { ProductResponse } from '../http-server.ts';
 import { DiscordError } from './errors.ts';
 import type { DiscordState, StoredChannel } from './state.ts';
 
-/** An attachment's URL is valid for a day. A new one comes with the next read of its message. */
+/** The URL of an attachment is valid for a day. */
 const LIFETIME_SECONDS = 86_400;
 
 export interface NewAttachment {
@@ -12,6 +12,8 @@ export interface NewAttachment {
   contentType: string;
   bytes: Uint8Array;
   description?: string | undefined;
+  /** Replaces the URL. */
+  url?: string | undefined;
 }
 
 /** Stores a file and returns it as part of a message. The URL holds its own signature and needs no token. */
@@ -34,7 +36,7 @@ export function storeAttachment(
     expiresSeconds,
     signature,
   });
-  const url = `${state.cdnUrl}/${path}?ex=${expiresSeconds.toString(16)}&is=0&hm=${signature}&`;
+  const url = file.url ?? `${state.cdnUrl}/${path}?ex=${expiresSeconds.toString(16)}&is=0&hm=${signature}&`;
   return {
     id,
     filename,

@@ -12,10 +12,16 @@ export const EPHEMERAL = 1 << 6;
 /** The type of the first message of a thread, which refers to the message of the thread and has no content. */
 export const THREAD_STARTER = 21;
 
+/** A file of a form, or of a user. */
+export interface PostedAttachment extends IndexedFile {
+  /** Replaces the URL of the attachment. */
+  url?: string | undefined;
+}
+
 export interface MessageInput {
   author: APIUser;
   body: MessageBody;
-  files?: (IndexedFile & { description?: string })[];
+  files?: PostedAttachment[];
   /** Members that the sender cannot set, such as the interaction that the message answers. */
   extra?: Partial<APIMessage>;
 }
@@ -64,9 +70,12 @@ function withoutReference({ referenced_message: _, ...message }: APIMessage): AP
   return message as APIMessage;
 }
 
-function describe({ index, name, contentType, bytes }: IndexedFile, { attachments = [] }: MessageBody) {
+function describe(
+  { index, name, contentType, bytes, url }: PostedAttachment,
+  { attachments = [] }: MessageBody,
+) {
   const about = attachments.find(({ id }) => Number(id) === index);
-  return { name: about?.filename ?? name, contentType, bytes, description: about?.description };
+  return { name: about?.filename ?? name, contentType, bytes, url, description: about?.description };
 }
 
 function findReference(

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../../../lib/clock.ts';
 import { seeded } from '../../../chaos/random.ts';
 import { createFaultPlan, type FaultPlan, type FaultRates } from '../faults.ts';
-import { startProductServer } from '../http-server.ts';
+import { type ProductResponse, startProductServer } from '../http-server.ts';
 import { type DiscordApplication, keysFrom, PRIVILEGED_INTENTS } from './application.ts';
 import { serveAttachment } from './attachments.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
@@ -10,7 +10,7 @@ import { userObject } from './objects.ts';
 import { createDiscordApi, type DiscordRequest } from './rest/api.ts';
 import { createRateLimits, type RateLimit } from './rest/rate-limits.ts';
 import { createSnowflakes } from './snowflakes.ts';
-import type { DiscordState } from './state.ts';
+import type { DiscordOverrides, DiscordState } from './state.ts';
 import { createDiscordWorld, type DiscordWorld } from './world.ts';
 
 export interface DiscordOptions {
@@ -41,6 +41,8 @@ export interface Discord extends AsyncDisposable, DiscordWorld {
   requests: readonly DiscordRequest[];
   /** The requests to interactions endpoints. */
   endpointRequests: readonly EndpointRequest[];
+  /** Changes take effect at once. */
+  overrides: DiscordOverrides;
   /** Refuses all requests of bots with a global 429 for some time. */
   limitGlobally(seconds: number): void;
   /** Checks the interactions endpoint again, as the product does from time to time. Removes it if it fails. */
@@ -71,6 +73,8 @@ export interface Discord extends AsyncDisposable, DiscordWorld {
  * - A create with `enforce_nonce` and a known nonce returns the message that exists.
  * - A fault plan acts on routes: `discord.faults.enqueue('POST /channels/:channel/messages', { kind: 'applied_then_cut' })`.
  *   Duplicated and held deliveries are events at the gateway and requests to the endpoint, in the order of their channel.
+ *   Downloads of attachments are `download`.
+ * - `discord.overrides` and `url` of a posted file name foreign addresses, which a client must refuse or call without a token.
  * - Compression, sharding, voice, and components other than buttons are not supported.
  */
 export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
@@ -90,6 +94,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     nextId: createSnowflakes(clock),
     now: () => clock.now(),
     random,
+    overrides: {},
   };
   const limits = createRateLimits(clock, options.routeLimit ?? { requests: 5, seconds: 5 });
   const interactions = createInteractions(state, clock, faults);
@@ -124,11 +129,23 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     return application;
   }
 
+  function download(path: string, query: URLSearchParams): ProductResponse {
+    const fault = faults.forRequest('download');
+    if (fault?.kind === 'rate_limited')
+      return { status: 429, headers: { 'retry-after': String(fault.retryAfterSeconds) } };
+    if (fault?.kind === 'server_error') return { status: fault.status };
+    if (fault) return 'cut';
+    const { downloadLocation: location } = state.overrides;
+    return location === undefined
+      ? serveAttachment(state, path, query)
+      : { status: 302, headers: { location } };
+  }
+
   const application = createApplication();
   const server = await startProductServer({
     handle(request) {
       const path = /^\/cdn\/(.+)$/.exec(request.path)?.[1];
-      return path === undefined ? api(request) : serveAttachment(state, path, request.query);
+      return path === undefined ? api(request) : download(path, request.query);
     },
     upgrade,
   });
@@ -149,6 +166,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     faults,
     gateway,
     requests,
+    overrides: state.overrides,
     endpointRequests: interactions.endpointRequests,
     limitGlobally: limits.blockAll,
     async checkEndpoint(checked = application) {

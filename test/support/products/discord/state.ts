@@ -66,7 +66,18 @@ export interface StoredAttachment {
   signature: string;
 }
 
+/** Addresses that responses have instead of those of this server, to test that a client refuses them. */
+export interface DiscordOverrides {
+  /** The URL of `GET /gateway/bot`. */
+  gatewayUrl?: string;
+  /** The URL of READY for resuming. */
+  resumeUrl?: string;
+  /** Downloads of attachments redirect to this URL. */
+  downloadLocation?: string;
+}
+
 export interface DiscordState {
+  overrides: DiscordOverrides;
   applications: DiscordApplication[];
   guilds: Map<string, StoredGuild>;
   channels: Map<string, StoredChannel>;

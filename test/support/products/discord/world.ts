@@ -21,7 +21,8 @@ export interface DiscordPost {
   channel: StoredChannel;
   content?: string;
   replyTo?: APIMessage;
-  files?: { name: string; type: string; bytes: Uint8Array }[];
+  /** `url` replaces the address of the attachment. */
+  files?: { name: string; type: string; bytes: Uint8Array; url?: string }[];
 }
 
 /** Acts as the users of the product. Every action takes effect at once and delivers events to the bots that may see it. */
@@ -143,8 +144,8 @@ export function createDiscordWorld(state: DiscordState, interactions: Interactio
       return createMessage(state, channel, {
         author: from,
         body: { content, ...(replyTo && { message_reference: { message_id: replyTo.id } }) },
-        files: files.map(({ name, type, bytes }, index) => ({
-          ...{ index, field: `files[${index}]`, name, contentType: type, bytes: Buffer.from(bytes) },
+        files: files.map(({ name, type, bytes, url }, index) => ({
+          ...{ index, field: `files[${index}]`, name, contentType: type, bytes: Buffer.from(bytes), url },
         })),
       });
     },

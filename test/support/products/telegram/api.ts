@@ -83,6 +83,12 @@ export function createTelegramApi({
 
   function download(token: string, path: string): ProductResponse {
     if (!bots.some((bot) => bot.token === token)) return refusal(new TelegramError(401, 'Unauthorized'));
+    const fault = faults.forRequest('download');
+    if (fault?.kind === 'rate_limited') return refusal(tooManyRequests(fault.retryAfterSeconds));
+    if (fault?.kind === 'server_error') return { status: fault.status, body: FAILURES[fault.status] };
+    if (fault) return 'cut';
+    const { downloadLocation: location } = state.overrides;
+    if (location !== undefined) return { status: 302, headers: { location } };
     const file = state.files.byPath(path);
     if (!file) return refusal(new TelegramError(404, 'Not Found'));
     return { status: 200, headers: { 'content-type': 'application/octet-stream' }, body: file.bytes };

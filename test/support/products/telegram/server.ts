@@ -5,7 +5,7 @@ import { type ProductServer, startProductServer } from '../http-server.ts';
 import { createTelegramApi, type TelegramRequest } from './api.ts';
 import type { BotAccount } from './bots.ts';
 import { createFileStore, type FileStore } from './files.ts';
-import type { TelegramState } from './methods/context.ts';
+import type { TelegramOverrides, TelegramState } from './methods/context.ts';
 import { createUpdateQueue } from './updates.ts';
 import { createWebhookPusher } from './webhook.ts';
 import { createTelegramWorld, type TelegramWorld } from './world.ts';
@@ -38,6 +38,8 @@ export interface Telegram extends AsyncDisposable, TelegramWorld {
   requests: readonly TelegramRequest[];
   /** The answers to clicks. */
   answered: TelegramState['answered'];
+  /** Changes take effect at once. */
+  overrides: TelegramOverrides;
   /** Ends all connections, also in the middle of a long poll. */
   closeConnections(): void;
 }
@@ -65,6 +67,8 @@ export interface Telegram extends AsyncDisposable, TelegramWorld {
  * - A fault plan acts on methods by their documented names: `telegram.faults.enqueue('sendMessage', { kind: 'applied_then_cut' })`.
  *   Duplicated deliveries are pushes that a webhook receives again. Held ones let pushes of other chats overtake them;
  *   those of one chat keep their order.
+ *   Downloads of files are `download`.
+ * - `telegram.overrides` names other paths and foreign addresses of files, which a client must refuse or call without a token.
  * - MarkdownV2 and media other than documents and photos are not supported.
  */
 export async function startTelegram(options: TelegramOptions = {}): Promise<Telegram> {
@@ -78,6 +82,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     files: createFileStore(random),
     now: () => clock.now(),
     answered: [],
+    overrides: {},
   };
   const sent = new Map<string, number[]>();
 
@@ -149,6 +154,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     files: state.files,
     requests,
     answered: state.answered,
+    overrides: state.overrides,
     closeConnections: server.closeConnections,
     async [Symbol.asyncDispose]() {
       for (const one of bots) one.webhook.remove();

@@ -81,7 +81,7 @@ export function createGateway({ state, clock, faults, heartbeatMs, socketUrl }: 
       user_settings: {},
       session_type: 'normal',
       session_id,
-      resume_gateway_url: `${socketUrl()}${RESUME_PATH}`,
+      resume_gateway_url: state.overrides.resumeUrl ?? `${socketUrl()}${RESUME_PATH}`,
       relationships: [],
       private_channels: [],
       presences: [],
@@ -113,7 +113,7 @@ export function createGateway({ state, clock, faults, heartbeatMs, socketUrl }: 
 
   return {
     gateway,
-    url: () => `${socketUrl()}${PATH}`,
+    url: () => state.overrides.gatewayUrl ?? `${socketUrl()}${PATH}`,
     upgrade({ path, query }) {
       const normalized = path.replace(/\/$/, '');
       if (normalized !== PATH && normalized !== RESUME_PATH) return 404;

@@ -12,8 +12,17 @@ export interface TelegramState {
   groups: Map<number, StoredChat>;
   files: FileStore;
   now(): Date;
-  /** Called with each message that a bot creates or changes. */
+  overrides: TelegramOverrides;
+  /** The answers to clicks. */
   answered: { queryId: string; text: string | undefined; showAlert: boolean }[];
+}
+
+/** Values that responses have instead of the right ones, to test that a client refuses them. */
+export interface TelegramOverrides {
+  /** The `file_path` of getFile. */
+  filePath?: string;
+  /** Downloads redirect to this URL. */
+  downloadLocation?: string;
 }
 
 export interface MethodCall {

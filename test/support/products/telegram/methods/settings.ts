@@ -67,7 +67,7 @@ export const getWebhookInfo: Method = ({ bot }) => bot.webhook.info();
 export const getFile: Method = ({ state, parameters }) => {
   const { file_id, file_unique_id, file_size, path } = state.files.get(parameters.text('file_id') ?? '');
   if (file_size > MAX_DOWNLOAD_BYTES) throw badRequest('file is too big');
-  return { file_id, file_unique_id, file_size, file_path: path };
+  return { file_id, file_unique_id, file_size, file_path: state.overrides.filePath ?? path };
 };
 
 export const setMyCommands: Method = ({ bot, parameters }) => {
