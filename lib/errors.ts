@@ -147,6 +147,14 @@ export const ERRORS = {
   ),
   RUN_NOT_FOUND: kind(404, 'request', 'client', 'The schedule has no such run.'),
   BACKFILL_NOT_FOUND: kind(404, 'request', 'client', 'The schedule has no such backfill.'),
+  DELIVERY_NOT_FOUND: kind(404, 'request', 'client', 'The channel has no such delivery.'),
+  POST_NOT_FOUND: kind(404, 'request', 'client', 'The channel has no such post.'),
+  LINK_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The link or link code does not exist, was used, has expired, or belongs to another account.',
+  ),
   TOKEN_NOT_FOUND: kind(
     404,
     'request',
@@ -243,6 +251,13 @@ export const ERRORS = {
     'A webhook cannot be changed, nor the type of a deployment. Create a replacement.',
   ),
   NOT_A_SCHEDULE: kind(409, 'state', 'client', 'The deployment is of another type than `schedule`.'),
+  NOT_A_CHANNEL: kind(409, 'state', 'client', 'The deployment is of another type than `channel`.'),
+  CHANNEL_NOT_CONNECTED: kind(
+    409,
+    'state',
+    'client',
+    'The channel is disabled or not connected with its product. The connection of the channel shows the reason.',
+  ),
   IDEMPOTENCY_KEY_CONFLICT: kind(
     409,
     'state',
@@ -256,7 +271,7 @@ export const ERRORS = {
     'A request with this Idempotency-Key is still in progress.',
     RETRYABLE,
   ),
-  LEASE_LOST: kind(409, 'state', 'platform', 'Another runner holds the lease of this turn.'),
+  LEASE_LOST: kind(409, 'state', 'platform', 'Another runner or channel worker holds the lease.'),
   CURSOR_EXPIRED: kind(
     410,
     'state',

@@ -28,6 +28,14 @@ export type Channel =
   | 'extensions.changed'
   | 'deployments.changed'
   | 'schedules.changed'
+  /** A channel was changed, or a probe of it was requested. The subject is the id of its deployment, as in the next two. */
+  | 'channels.changed'
+  /** Work for channel workers may be ready. */
+  | 'channels.work'
+  /** Posts can be pulled. */
+  | 'channels.posts'
+  /** A probe was claimed or answered. The subject is its id. */
+  | 'channels.probed'
   | 'users.changed'
   | 'credentials.ended'
   /**

@@ -47,22 +47,25 @@ export function storedSecret({ name, table, sealed, context }: SealedColumn): St
 }
 
 /**
- * Returns a sealer after it has opened the known text in the table `sealing_check` of a schema and one stored secret.
- * Creates the text, and the key if the source has none, when the database contains neither. `secretStatement` is declared
- * with `storedSecret`. Nothing is sealed and no key is created before the check has passed. Throws SealingKeyProblem.
+ * Returns a sealer after it has opened the known text in the table `sealing_check` of a schema and one stored secret of each
+ * of `secretStatements`, which are declared with `storedSecret`. Creates the text, and the key if the source has none, when
+ * the database contains neither. Nothing is sealed and no key is created before the check has passed. Throws SealingKeyProblem.
  */
 export async function openSealer(
   db: Database,
   source: SealingKeySource,
-  secretStatement: Statement,
+  secretStatements: readonly Statement[],
 ): Promise<Sealer> {
   const textOf = async () => (await db.rows<{ sealed: string }>(READ))[0]?.sealed;
-  const secretOf = async (keyIds: readonly string[]) =>
-    (await db.rows<SealedSecret>(secretStatement, [keyIds]))[0];
+  async function secretsOf(keyIds: readonly string[]): Promise<SealedSecret[]> {
+    const found: SealedSecret[] = [];
+    for (const query of secretStatements) found.push(...(await db.rows<SealedSecret>(query, [keyIds])));
+    return found;
+  }
   const text = await textOf();
   const given = await source.read();
   if (given === undefined) {
-    const stored = text ?? (await secretOf([]))?.sealed;
+    const stored = text ?? (await secretsOf([]))[0]?.sealed;
     if (stored !== undefined) throw missingSealingKey(keyIdOf(stored), []);
   }
   const sealer = createSealer(given ?? (await source.create()));
@@ -71,8 +74,7 @@ export async function openSealer(
     sealer.open(sealed, context);
   };
   if (text !== undefined) open({ sealed: text, context: CONTEXT });
-  const secret = await secretOf(sealer.keyIds);
-  if (secret) open(secret);
+  for (const secret of await secretsOf(sealer.keyIds)) open(secret);
   if (text === undefined) {
     await db.change(INSERT, [sealer.seal(TEXT, CONTEXT)]);
     // Another process that started at the same time may have written the text with another key.

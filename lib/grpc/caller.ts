@@ -18,6 +18,11 @@ export function isAdministrator(call: Call): boolean {
   return callerOf(call).roles.includes('administrator');
 }
 
+/** Whether the user has a login, or works in local mode. A personal access token and a provider's token are no login. */
+export function hasLogin({ credential }: Caller): boolean {
+  return credential === 'local' || credential?.startsWith('lgn_') === true;
+}
+
 /** Returns database options that restrict statements to the rows of the call's user and cancel them with the call. */
 export function databaseOptionsOf(call: Call) {
   const { signal, trace } = call;

@@ -34,7 +34,7 @@ export const peers: Peers<AuthServiceDefinition> = {
   deleteToken: ['edge'],
   getUser: ['edge', 'agents', 'deployments'],
   listUsers: ['edge'],
-  findUsers: ['edge'],
+  findUsers: ['edge', 'deployments'],
   setUserEnabled: ['edge'],
   listDisabledUsers: ['sessions'],
   recordActs: ['edge', 'agents', 'sessions', 'deployments', 'vaults'],
@@ -58,7 +58,7 @@ export async function openAuth(
   const db = await openSchema({ ...context, schema: 'auth', migrations, pool: config.pool });
   const sealer =
     team &&
-    (await openSealer(db, team.sealingKeys, STORED_ID_TOKEN).catch(async (error: unknown) => {
+    (await openSealer(db, team.sealingKeys, [STORED_ID_TOKEN]).catch(async (error: unknown) => {
       await db.close();
       throw error;
     }));

@@ -15,20 +15,47 @@ import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts'
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { CACHE_MAX_AGE_MS, createAdmission } from './admission.ts';
+import { createChannelChanges } from './channels/channel-changes.ts';
+import { createChannelReader } from './channels/channel-reader.ts';
+import { createChannelSealing } from './channels/channel-sealing.ts';
+import { createChannelWork } from './channels/channel-work.ts';
+import { createConnectionClaims } from './channels/connection-claims.ts';
+import { createConnectionReports } from './channels/connection-reports.ts';
+import { startConnectionUpkeep } from './channels/connection-upkeep.ts';
+import { openInbox } from './channels/open-inbox.ts';
+import { createProbes } from './channels/probes.ts';
+import { createVerification } from './channels/verification.ts';
 import type { settings } from './config.ts';
 import { createDeploymentAccess } from './handlers/access.ts';
 import { backfillHandlers } from './handlers/backfills.ts';
+import { callbackUrlOf } from './handlers/channels/channel-messages.ts';
+import { connectionHandlers } from './handlers/channels/connections.ts';
+import { inboxHandlers } from './handlers/channels/inbox.ts';
+import { linkHandlers } from './handlers/channels/links.ts';
+import { channelManagementHandlers } from './handlers/channels/management.ts';
+import { postHandlers } from './handlers/channels/posts.ts';
+import { channelWorkHandlers } from './handlers/channels/work.ts';
+import { creationHandlers } from './handlers/creation.ts';
 import { createDeploymentMessages } from './handlers/deployment-messages.ts';
 import { deploymentHandlers } from './handlers/deployments.ts';
 import { runHandlers } from './handlers/runs.ts';
 import { scheduleHandlers } from './handlers/schedules.ts';
 import { createSessionCheck } from './handlers/session-check.ts';
+import { updateHandlers } from './handlers/updates.ts';
 import { createCompiledTimings } from './schedules/compiled-timings.ts';
 import { createScheduleChanges } from './schedules/schedule-changes.ts';
 import { createScheduleTimes } from './schedules/schedule-times.ts';
 import { startScheduler } from './schedules/scheduler.ts';
 import { createBackfillStore } from './store/backfills.ts';
+import { STORED_CREDENTIALS } from './store/channel-rows.ts';
+import { createChannelWorkStores } from './store/channel-work-stores.ts';
+import { createChannelStore } from './store/channels.ts';
+import { createConnectionLeaseStore } from './store/connection-leases.ts';
+import { createConnectionStore } from './store/connections.ts';
+import { createDeliveryStore } from './store/deliveries.ts';
+import { createDeliveryRetentionStore } from './store/delivery-retention.ts';
 import { createDeploymentStore, STORED_SECRET } from './store/deployments.ts';
+import { createProbeStore } from './store/probes.ts';
 import { createRefusalStore } from './store/refusals.ts';
 import { createRunStore } from './store/runs.ts';
 import { createSchedulerStores } from './store/scheduler.ts';
@@ -59,6 +86,27 @@ export const peers: Peers<DeploymentsServiceDefinition> = {
   listBackfills: ['edge'],
   getBackfill: ['edge'],
   deleteBackfill: ['edge'],
+  receiveCallback: ['edge'],
+  pullPosts: ['edge'],
+  probeChannel: ['edge'],
+  getChannelSetup: ['edge'],
+  listDeliveries: ['edge'],
+  listConversations: ['edge'],
+  listPosts: ['edge'],
+  resendPost: ['edge'],
+  listLinks: ['edge'],
+  deleteLink: ['edge'],
+  getLinkCode: ['edge'],
+  confirmLink: ['edge'],
+  claimWork: ['channels'],
+  renewLeases: ['channels'],
+  releaseLease: ['channels'],
+  acceptEvents: ['channels'],
+  reportConnection: ['channels'],
+  finishDelivery: ['channels'],
+  decideFromChannel: ['channels'],
+  notePosts: ['channels'],
+  reportProbe: ['channels'],
 };
 
 /** Clients of the services that deployments calls. */
@@ -71,8 +119,9 @@ interface DeploymentsClients {
 const SECRET_BYTES = 32;
 
 /**
- * Opens the service that starts agents through webhooks and on schedules. `sealingKeys` encrypt the shared secrets. Trigger URLs begin
- * with `publicUrl()`, which has no slash at its end. Throws SealingKeyProblem.
+ * Opens the service that starts agents through webhooks, on schedules and by messages. `sealingKeys` encrypt shared secrets
+ * and the credentials of bots. Trigger and callback URLs begin with `publicUrl()`, which has no slash at its end. Throws
+ * SealingKeyProblem.
  */
 export async function openDeployments(
   context: ServiceContext,
@@ -84,7 +133,8 @@ export async function openDeployments(
   const { clock, ids, bus, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'deployments', migrations, pool: config.pool });
-  const sealer = await openSealer(db, sealingKeys, STORED_SECRET).catch(async (error: unknown) => {
+  const storedSecrets = [STORED_SECRET, ...STORED_CREDENTIALS];
+  const sealer = await openSealer(db, sealingKeys, storedSecrets).catch(async (error: unknown) => {
     await db.close();
     throw error;
   });
@@ -123,6 +173,28 @@ export async function openDeployments(
     maxBodyBytes,
     count: (result) => results.labels(result).inc(),
   });
+  const channels = createChannelStore(db);
+  const connections = createConnectionStore(db);
+  const probeStore = createProbeStore(db);
+  const channelSealing = createChannelSealing(sealer, context.serviceSecret);
+  const channelReader = createChannelReader({ store: channels, sealing: channelSealing, bus, clock });
+  const leases = createConnectionLeaseStore(db);
+  const claims = createConnectionClaims({ leases, probes: probeStore, sealing: channelSealing });
+  const upkeep = startConnectionUpkeep({ store: connections, metrics: context.metrics, clock, log });
+  const peerSealer = createPeerSealer('deployments', context.serviceSecret);
+  const verification = createVerification();
+  const deliveries = createDeliveryStore(db);
+  const inbox = openInbox(context, {
+    ...{ channels: channelReader, sealing: channelSealing, sealer: peerSealer, verification, deliveries },
+    retention: createDeliveryRetentionStore(db),
+    historyDays: config.runHistoryDays,
+  });
+  const channelWork = createChannelWork(context, {
+    ...{ agents, auth, sessions, admission, channelReader, claims, record, publicUrl, verification, inbox },
+    stores: createChannelWorkStores(db),
+    sealer: peerSealer,
+    callbackUrl: (deploymentId) => callbackUrlOf(publicUrl(), deploymentId),
+  });
   const schedules = createScheduleStore(db);
   const runs = createRunStore(db);
   const timings = createCompiledTimings();
@@ -130,17 +202,26 @@ export async function openDeployments(
   const scheduler = startScheduler(context, config, {
     ...{ agents, sessions, admission, timings, times },
     stores: createSchedulerStores(db),
+    engageConversations: channelWork.engageConversations,
   });
   const handlerContext = {
     ...{ store, schedules, runs, times, agents, sessions, record, clock, ids, newSecret, announce },
+    ...{ channels, connections, channelReader, channelSealing, claims, publicUrl, ...channelWork },
+    probes: createProbes({ store: probeStore, bus, clock, ids }),
+    channelChanges: createChannelChanges({ sealing: channelSealing, clock }),
+    reportConnection: createConnectionReports({ ...context, store: connections, sealing: channelSealing }),
+    ...{ verification, deliveries, inbox },
     backfills: createBackfillStore(db),
-    access: createDeploymentAccess({ store, schedules, agents, record }),
-    messages: createDeploymentMessages({ agents, schedules, runs, times, publicUrl }),
+    access: createDeploymentAccess({ store, schedules, channels, agents, record }),
+    messages: createDeploymentMessages({
+      ...{ agents, schedules, runs, times, channels, connections, clock, publicUrl },
+    }),
     changes: createScheduleChanges({ times, clock }),
     sessionCheck: createSessionCheck({ admission, sessions }),
     limits: { minIntervalSeconds: config.scheduleMinIntervalSeconds },
-    sealer: createPeerSealer('deployments', context.serviceSecret),
+    sealer: peerSealer,
     wakeTickers: (deploymentId: string) => bus.publish('schedules.changed', deploymentId),
+    wakeWorkers: (deploymentId: string) => bus.publish('channels.changed', deploymentId),
     fireDue: scheduler.fireDue,
     interruptRun: scheduler.interruptRun,
   };
@@ -149,10 +230,18 @@ export async function openDeployments(
     endpoint: guardService(context, {
       contract: DeploymentsServiceDefinition,
       handlers: {
+        ...creationHandlers(handlerContext),
         ...deploymentHandlers(handlerContext),
+        ...updateHandlers(handlerContext),
         ...scheduleHandlers(handlerContext),
         ...runHandlers(handlerContext),
         ...backfillHandlers(handlerContext),
+        ...channelManagementHandlers(handlerContext),
+        ...connectionHandlers(handlerContext),
+        ...inboxHandlers(handlerContext),
+        ...channelWorkHandlers(handlerContext),
+        ...postHandlers(handlerContext),
+        ...linkHandlers(handlerContext),
         trigger,
       },
       peers,
@@ -161,7 +250,9 @@ export async function openDeployments(
     async stop() {
       admission.close();
       webhooks.close();
-      await Promise.all([keySweep.stop(), refusals.stop(), scheduler.stop()]);
+      channelReader.close();
+      channelWork.close();
+      await Promise.all([keySweep, refusals, inbox, scheduler, upkeep].map((part) => part.stop()));
       await db.close();
     },
   };

@@ -83,7 +83,7 @@ export const peers: Peers<SessionsServiceDefinition> = {
   regenerateAnswer: ['edge'],
   forkSession: ['edge'],
   setAgentVersion: ['edge'],
-  listApprovals: ['edge', 'channels'],
+  listApprovals: ['edge', 'channels', 'deployments'],
   decideApproval: ['edge', 'deployments'],
   resolveAuthorizations: ['vaults'],
   listToolCalls: ['edge'],

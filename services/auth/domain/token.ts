@@ -46,8 +46,7 @@ export function expiryAfter(days: number | undefined, now: Date): Date | undefin
   return new Date(now.getTime() + days * DAY_MS);
 }
 
-/** Requires a login: otherwise a stolen token could create tokens that outlive it. */
-export function checkCanManageTokens(credential: string | undefined): void {
-  if (credential === 'local' || credential?.startsWith('lgn_')) return;
-  throw refuse('FORBIDDEN', 'Tokens can be managed only with a login, not with a token.');
+/** Tokens need a login: otherwise a stolen token could create tokens that outlive it. */
+export function loginRequired(): Refusal {
+  return refuse('FORBIDDEN', 'Tokens can be managed only with a login, not with a token.');
 }

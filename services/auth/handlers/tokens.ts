@@ -1,5 +1,5 @@
 import { sha256 } from '../../../lib/digest.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, hasLogin } from '../../../lib/grpc/caller.ts';
 import type { Call, Caller, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import {
@@ -9,13 +9,7 @@ import {
 } from '../../../proto/gen/ahs/auth/v1/auth.ts';
 import { checkPage } from '../domain/page.ts';
 import { checkScopes } from '../domain/scopes.ts';
-import {
-  checkCanManageTokens,
-  checkTokenName,
-  expiryAfter,
-  type Token,
-  tokenNotFound,
-} from '../domain/token.ts';
+import { checkTokenName, expiryAfter, loginRequired, type Token, tokenNotFound } from '../domain/token.ts';
 import { checkAdminScopeAllowed } from '../domain/user.ts';
 import { hintOf, newTokenValue } from '../token-value.ts';
 import type { AuthHandlerContext } from './context.ts';
@@ -25,7 +19,7 @@ type Methods = Pick<Handlers<AuthServiceDefinition>, 'createToken' | 'listTokens
 export function tokenHandlers({ tokens, record, clock, ids, announce }: AuthHandlerContext): Methods {
   function ownerOf(call: Call): Caller {
     const caller = callerOf(call);
-    checkCanManageTokens(caller.credential);
+    if (!hasLogin(caller)) throw loginRequired();
     return caller;
   }
 

@@ -3,7 +3,8 @@ import { isId } from '../../../lib/ids.ts';
 
 export type Status = 'enabled' | 'disabled';
 
-export type DeploymentType = 'webhook' | 'schedule';
+const TYPES = ['webhook', 'schedule', 'channel'] as const;
+export type DeploymentType = (typeof TYPES)[number];
 
 export interface Deployment {
   deploymentId: string;
@@ -30,8 +31,9 @@ export interface DeploymentAddress {
 }
 
 export function checkDeploymentType(type: string): DeploymentType {
-  if (type !== 'webhook' && type !== 'schedule') throw refuseField('/type', 'must be webhook or schedule');
-  return type;
+  const known = TYPES.find((one) => one === type);
+  if (!known) throw refuseField('/type', `must be one of ${TYPES.join(', ')}`);
+  return known;
 }
 
 const FIRST_PAGE = { limit: 50, cursor: '' };

@@ -4,6 +4,7 @@ import { callerOf, databaseOptionsOf, isAdministrator } from '../../../lib/grpc/
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { type Deployment, deploymentNotFound, isValidAddress } from '../domain/deployments.ts';
+import type { ChannelStore, StoredChannel } from '../store/channels.ts';
 import type { DeploymentStore, ReadOptions } from '../store/deployments.ts';
 import type { ScheduleStore, StoredSchedule } from '../store/schedules.ts';
 
@@ -26,9 +27,14 @@ export interface FoundSchedule extends FoundDeployment {
   schedule: StoredSchedule;
 }
 
+export interface FoundChannel extends FoundDeployment {
+  channel: StoredChannel;
+}
+
 interface DeploymentAccessContext {
   store: Pick<DeploymentStore, 'find'>;
   schedules: Pick<ScheduleStore, 'byIds'>;
+  channels: Pick<ChannelStore, 'byIds'>;
   agents: Client<AgentsServiceDefinition>;
   record: AuditRecorder;
 }
@@ -36,7 +42,9 @@ interface DeploymentAccessContext {
 export type DeploymentAccess = ReturnType<typeof createDeploymentAccess>;
 
 /** Deployments are visible to their creators and to the managers of their agents. For other users they do not exist. */
-export function createDeploymentAccess({ store, schedules, agents, record }: DeploymentAccessContext) {
+export function createDeploymentAccess(context: DeploymentAccessContext) {
+  const { store, schedules, channels, agents, record } = context;
+
   async function find({ agentId, deploymentId }: DeploymentIds, call: Call): Promise<FoundDeployment> {
     const address = { agentId, deploymentId };
     if (!isValidAddress(address)) throw deploymentNotFound();
@@ -67,6 +75,14 @@ export function createDeploymentAccess({ store, schedules, agents, record }: Dep
     return { ...found, schedule };
   }
 
+  async function channelOf(found: FoundDeployment): Promise<FoundChannel> {
+    if (found.deployment.type !== 'channel')
+      throw refuse('NOT_A_CHANNEL', `The deployment is a ${found.deployment.type}, not a channel.`);
+    const [channel] = await channels.byIds([found.deployment.deploymentId], found.options);
+    if (!channel) throw deploymentNotFound();
+    return { ...found, channel };
+  }
+
   return {
     find,
     /** Records the access of an administrator to the deployment of another user. */
@@ -74,6 +90,9 @@ export function createDeploymentAccess({ store, schedules, agents, record }: Dep
     /** Both refuse another type with NOT_A_SCHEDULE. */
     findSchedule: async (reference: DeploymentIds, call: Call) => scheduleOf(await find(reference, call)),
     viewSchedule: async (reference: DeploymentIds, call: Call) => scheduleOf(await view(reference, call)),
+    /** Both refuse another type with NOT_A_CHANNEL. */
+    findChannel: async (reference: DeploymentIds, call: Call) => channelOf(await find(reference, call)),
+    viewChannel: async (reference: DeploymentIds, call: Call) => channelOf(await view(reference, call)),
   };
 }
 

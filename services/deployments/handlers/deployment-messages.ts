@@ -1,12 +1,17 @@
+import type { Clock } from '../../../lib/clock.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { Deployment as Message } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type { ScheduleStatus } from '../../../proto/gen/ahs/deployments/v1/schedules.ts';
-import type { Deployment } from '../domain/deployments.ts';
+import type { Connection } from '../domain/channels/connection.ts';
+import type { Deployment, DeploymentType } from '../domain/deployments.ts';
 import type { ScheduleTimes } from '../schedules/schedule-times.ts';
+import type { ChannelDeployment, ChannelStore } from '../store/channels.ts';
+import type { ConnectionStore } from '../store/connections.ts';
 import type { ReadOptions } from '../store/deployments.ts';
 import type { RunStore } from '../store/runs.ts';
 import type { ScheduledDeployment, ScheduleStore } from '../store/schedules.ts';
+import { callbackUrlOf, channelMessage } from './channels/channel-messages.ts';
 import { settingsMessage } from './schedule-messages.ts';
 
 /** Times that a single schedule shows. */
@@ -17,7 +22,10 @@ interface DeploymentMessagesContext {
   schedules: Pick<ScheduleStore, 'byIds'>;
   runs: Pick<RunStore, 'last'>;
   times: ScheduleTimes;
-  /** Prefix of trigger URLs. */
+  channels: Pick<ChannelStore, 'byIds'>;
+  connections: Pick<ConnectionStore, 'byIds'>;
+  clock: Clock;
+  /** Prefix of trigger and callback URLs. */
   publicUrl: () => string;
 }
 
@@ -25,7 +33,7 @@ export type DeploymentMessages = ReturnType<typeof createDeploymentMessages>;
 
 /** Converts deployments into messages. */
 export function createDeploymentMessages(context: DeploymentMessagesContext) {
-  const { agents, schedules, runs, times, publicUrl } = context;
+  const { agents, schedules, runs, times, channels, connections, clock, publicUrl } = context;
 
   function webhook(deployment: Deployment, agentName: string): Message {
     return {
@@ -54,6 +62,48 @@ export function createDeploymentMessages(context: DeploymentMessagesContext) {
     };
   }
 
+  function channel(
+    { deployment, channel: stored }: ChannelDeployment,
+    agentName: string,
+    connection: Connection,
+  ): Message {
+    const callbackUrl = callbackUrlOf(publicUrl(), deployment.deploymentId);
+    return {
+      ...deployment,
+      agentName,
+      authenticationType: '',
+      triggerUrl: '',
+      schedule: undefined,
+      scheduleStatus: undefined,
+      channel: channelMessage(stored, connection, callbackUrl, clock.now()),
+    };
+  }
+
+  /** The channels among the deployments by id. One that was deleted meanwhile has none. */
+  async function channelMessages(
+    deployments: readonly Deployment[],
+    names: ReadonlyMap<string, string>,
+    options: ReadOptions,
+  ): Promise<Map<string, Message>> {
+    const ids = idsOf(deployments, 'channel');
+    const [stored, states] = await Promise.all([
+      channels.byIds(ids, options),
+      connections.byIds(ids, options),
+    ]);
+    const connectionById = new Map(states.map((one) => [one.deploymentId, one]));
+    const deploymentById = new Map(deployments.map((one) => [one.deploymentId, one]));
+    return new Map(
+      stored.flatMap((one): [string, Message][] => {
+        const { deploymentId } = one;
+        const deployment = deploymentById.get(deploymentId);
+        const connection = connectionById.get(deploymentId);
+        if (!deployment || !connection) return [];
+        const name = names.get(deployment.agentId) ?? '';
+        return [[deploymentId, channel({ deployment, channel: one }, name, connection)]];
+      }),
+    );
+  }
+
   /** The name of a deleted agent is empty. */
   async function agentNames(deployments: readonly Deployment[], call: Call): Promise<Map<string, string>> {
     const agentIds = [...new Set(deployments.map((deployment) => deployment.agentId))];
@@ -70,14 +120,19 @@ export function createDeploymentMessages(context: DeploymentMessagesContext) {
     upcomingTimes: number,
   ): Promise<Message[]> {
     const names = await agentNames(deployments, call);
-    const ids = deployments.filter(({ type }) => type === 'schedule').map(({ deploymentId }) => deploymentId);
-    const [stored, lastRuns] = await Promise.all([schedules.byIds(ids, options), runs.last(ids, options)]);
+    const ids = idsOf(deployments, 'schedule');
+    const [stored, lastRuns, channelById] = await Promise.all([
+      schedules.byIds(ids, options),
+      runs.last(ids, options),
+      channelMessages(deployments, names, options),
+    ]);
     const scheduleById = new Map(stored.map((one) => [one.deploymentId, one]));
     const lastById = new Map(lastRuns.map((one) => [one.deploymentId, one]));
     return deployments.flatMap((deployment) => {
       const { deploymentId, agentId } = deployment;
       const name = names.get(agentId) ?? '';
       if (deployment.type === 'webhook') return [webhook(deployment, name)];
+      if (deployment.type === 'channel') return channelById.get(deploymentId) ?? [];
       const found = scheduleById.get(deploymentId);
       // The schedule was deleted after its deployment was read.
       if (!found) return [];
@@ -94,6 +149,8 @@ export function createDeploymentMessages(context: DeploymentMessagesContext) {
 
   return {
     webhook,
+    /** A channel without events. */
+    newChannel: channel,
     /** A schedule without runs. */
     newSchedule: (pair: ScheduledDeployment, agentName: string): Message =>
       schedule(pair, agentName, { upcoming: times.pending(pair, UPCOMING), lastRun: undefined }),
@@ -107,4 +164,8 @@ export function createDeploymentMessages(context: DeploymentMessagesContext) {
       return { deployment: message };
     },
   };
+}
+
+function idsOf(deployments: readonly Deployment[], ofType: DeploymentType): string[] {
+  return deployments.filter(({ type }) => type === ofType).map(({ deploymentId }) => deploymentId);
 }

@@ -3,7 +3,7 @@ import type { Client } from '../../../lib/grpc/contract.ts';
 import { startPeriodicTask } from '../../../lib/periodic-task.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { SessionsServiceDefinition, Signal } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Admission } from '../admission.ts';
 import type { settings } from '../config.ts';
 import type { SchedulerStores } from '../store/scheduler.ts';
@@ -36,13 +36,15 @@ interface SchedulerContext {
   timings: CompiledTimings;
   times: ScheduleTimes;
   stores: SchedulerStores;
+  /** One claim of signals serves schedules and channels. */
+  engageConversations: (signals: readonly Signal[]) => Promise<void>;
 }
 
 /** Starts the work that schedules do on their own: it fires due schedules, starts runs and follows their turns. */
 export function startScheduler(
   { clock, ids, log, bus, tracer, metrics: processMetrics, random }: ServiceContext,
   config: Pick<Settings<typeof settings>, 'scheduleBatch' | 'runHistoryDays'>,
-  { agents, sessions, admission, timings, times, stores }: SchedulerContext,
+  { agents, sessions, admission, timings, times, stores, engageConversations }: SchedulerContext,
 ) {
   const { fires, queue, states, cancelledRuns, continuedSessions, history, missingTimes, timeZones } = stores;
   const metrics = createScheduleMetrics(processMetrics);
@@ -62,7 +64,9 @@ export function startScheduler(
   });
   const ticker = startTicker({ queue, fire, starter, clock, log });
   const unsubscribe = bus.subscribe('schedules.changed', () => ticker.wake());
-  const consumer = startSignalConsumer({ sessions, states, progress, bus, clock, log });
+  const consumer = startSignalConsumer({
+    ...{ sessions, states, progress, engageConversations, bus, clock, log },
+  });
   const lookups = startStaleRunLookups({
     ...{ states, turns, clock, log, hasWaiting: ticker.hasWaiting },
     checkCancelled: createCancelledRunCheck({ store: cancelledRuns, queue, sessions, interrupter, clock }),

@@ -16,24 +16,26 @@ interface SignalConsumerContext {
   sessions: Pick<Client<SessionsServiceDefinition>, 'claimSignals' | 'ackSignals'>;
   states: Pick<RunStateStore, 'ofSessions'>;
   progress: RunProgress;
+  /** Applies the signals to the conversations of channels. */
+  engageConversations: (signals: readonly Signal[]) => Promise<void>;
   bus: Bus;
   clock: Clock;
   log: Log;
 }
 
 /**
- * Moves runs to the states of their turns. Each signal is applied at least once: it is acknowledged after the runs are
- * committed, and applying it again changes nothing.
+ * Moves runs to the states of their turns, and engages the conversations of channels whose sessions have changed. Each
+ * signal is applied at least once: it is acknowledged after the changes are committed, and applying it again does no harm.
  */
 export function startSignalConsumer(context: SignalConsumerContext): { stop(): Promise<void> } {
-  const { sessions, states, progress, bus, clock, log } = context;
+  const { sessions, states, progress, engageConversations, bus, clock, log } = context;
 
   async function consume(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const claim = { limit: BATCH, leaseSeconds: LEASE_SECONDS };
       const { signals } = await sessions.claimSignals(claim, { signal });
       if (signals.length === 0) return;
-      await apply(signals);
+      await Promise.all([apply(signals), engageConversations(signals)]);
       await sessions.ackSignals({ signalIds: signals.map(({ signalId }) => signalId) });
       if (signals.length < BATCH) return;
     }

@@ -25,9 +25,9 @@ interface SealedWebhook {
   sealedSecret: string;
 }
 
-interface DeploymentCreation {
+export interface DeploymentCreation {
   deployment: Deployment;
-  /** Null for schedules. */
+  /** Null for other types than webhooks. */
   sealedSecret: string | null;
   /** Writes further rows of the deployment in the same transaction. */
   insertDetails?: ((tx: DatabaseSession) => Promise<void>) | undefined;
@@ -37,6 +37,9 @@ interface DeploymentCreation {
   /** The response to a repeated request. It contains no secret. */
   response: Uint8Array;
 }
+
+/** Writes further rows in the transaction that deletes a deployment. */
+export type DeploymentRemoval = (tx: DatabaseSession) => Promise<void>;
 
 /** The deployments in a list: all, or those that a user created and those of agents that the user manages. */
 export type ListScope = 'all' | { createdBy: string; agentIds: readonly string[] };
@@ -269,18 +272,20 @@ export function createDeploymentStore(db: Database) {
     },
 
     /**
-     * Deletes the deployment with its refused invocations, or with its runs, unless `check` refuses it. Returns false for an
-     * unknown deployment.
+     * Deletes the deployment with its refused invocations, runs, or deliveries and posts, unless `check` refuses it. Returns
+     * false for an unknown deployment.
      */
     remove(
       { agentId, deploymentId }: DeploymentAddress,
       check: (deployment: Deployment) => void,
+      before: DeploymentRemoval | undefined,
       options: WriteOptions = {},
     ): Promise<boolean> {
       return db.transaction(async (tx) => {
         const deployment = await lockDeployment(tx, deploymentId);
         if (!deployment) return false;
         check(deployment);
+        await before?.(tx);
         return (await tx.change(DELETE, [agentId, deploymentId])) > 0;
       }, withoutSignal(options));
     },

@@ -25,13 +25,7 @@ export function serverNotFound(): Refusal {
   return refuse('MCP_SERVER_NOT_FOUND', 'Unknown MCP server, or one to which users do not connect.');
 }
 
-/** Refused with FORBIDDEN for a personal access token: an authorization needs the browser of the user. */
-export function requireLogin(credential: string | undefined): void {
-  if (isLogin(credential)) return;
-  throw refuse('FORBIDDEN', 'Connections can be made only with a login, not with a token.');
-}
-
-/** Whether a request comes from a browser with a login, or in local mode. */
-export function isLogin(credential: string | undefined): boolean {
-  return credential === 'local' || credential?.startsWith('lgn_') === true;
+/** A personal access token cannot connect: an authorization needs the browser of the user. */
+export function loginRequired(): Refusal {
+  return refuse('FORBIDDEN', 'Connections can be made only with a login, not with a token.');
 }

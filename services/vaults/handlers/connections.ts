@@ -1,6 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
 import { FieldProblems } from '../../../lib/field-problems.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, hasLogin } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { secretsIn } from '../../../lib/grpc/sealed-for-peer.ts';
 import { isId } from '../../../lib/ids.ts';
@@ -16,8 +16,7 @@ import {
   type Connection,
   connectionNotFound,
   connectionRefused,
-  isLogin,
-  requireLogin,
+  loginRequired,
   serverNotFound,
 } from '../domain/connection.ts';
 import { shownStatus } from '../domain/credential.ts';
@@ -96,8 +95,9 @@ export function connectionHandlers(context: VaultsHandlerContext): Methods {
     },
 
     async beginConnection({ mcpServerId, returnTo, browserSha256, token }, call) {
-      const { userId, credential } = callerOf(call);
-      requireLogin(credential);
+      const caller = callerOf(call);
+      if (!hasLogin(caller)) throw loginRequired();
+      const { userId } = caller;
       const server = await findServer(mcpServerId, call);
       const data = { mcp_server_id: mcpServerId };
       await record({ action: 'connection.begin', targetId: mcpServerId, data }, call);
@@ -130,8 +130,9 @@ export function connectionHandlers(context: VaultsHandlerContext): Methods {
     },
 
     async finishConnection({ answer, browserSha256 }, call) {
-      const { userId, credential } = callerOf(call);
-      if (!isLogin(credential)) throw connectionRefused();
+      const caller = callerOf(call);
+      if (!hasLogin(caller)) throw connectionRefused();
+      const { userId } = caller;
       const sealed = { contract: VaultsServiceDefinition, method: 'finishConnection', peer: 'edge' } as const;
       const { requestId } = call;
       const { query } = secretsIn(peerSealer.open(answer, { ...sealed, requestId }));

@@ -8,7 +8,7 @@ import { type AuthUnderTest, openAuthUnderTest } from './system.ts';
 const ALLOWED: Record<string, string[]> = {
   edge: Object.keys(AuthServiceDefinition.methods).filter((method) => method !== 'listDisabledUsers'),
   agents: ['getUser', 'recordActs'],
-  deployments: ['getUser', 'recordActs'],
+  deployments: ['getUser', 'findUsers', 'recordActs'],
   vaults: ['recordActs'],
   sessions: ['listDisabledUsers', 'recordActs'],
   files: [],

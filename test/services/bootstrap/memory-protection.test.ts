@@ -12,7 +12,7 @@ const coreLimitOf = async (pid: number | 'self') =>
   /^Max core file size +(\S+) +(\S+)/m.exec(await readFile(`/proc/${pid}/limits`, 'utf8'))?.slice(1);
 
 describe('the memory of a process with secrets', () => {
-  it('is that of the targets all, runner and vaults', () => {
+  it('is that of the targets all, channels, runner and vaults', () => {
     const targets = [
       'all',
       'auth',
@@ -22,9 +22,10 @@ describe('the memory of a process with secrets', () => {
       'deployments',
       'vaults',
       'runner',
+      'channels',
       'edge',
     ] as const;
-    expect(targets.filter(holdsSecrets)).toEqual(['all', 'vaults', 'runner']);
+    expect(targets.filter(holdsSecrets)).toEqual(['all', 'vaults', 'runner', 'channels']);
   });
 
   it('is in no core dump of the process or its children', async () => {

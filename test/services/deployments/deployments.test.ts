@@ -137,7 +137,7 @@ describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
       });
     });
 
-    it.each(['', 'channel', 'Webhook', 'webhook '])('rejects the type %j', async (type) => {
+    it.each(['', 'channels', 'Webhook', 'webhook '])('rejects the type %j', async (type) => {
       await expect(create({ type })).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
         details: [{ pointer: '/type' }],

@@ -12,6 +12,7 @@ import {
 import { connect, type TransportName } from '../../support/context.ts';
 import { FakeAuth } from '../../support/fake-auth.ts';
 import { identity } from '../../support/identity.ts';
+import { FakeApprovals } from './fake-approvals.ts';
 import { FakeSessions } from './fake-sessions.ts';
 
 interface AgentEntry {
@@ -30,11 +31,13 @@ interface AgentEntry {
 /** State and recorded calls of the fake services: the methods that deployments calls. */
 export interface FakeServices {
   agents: Map<string, AgentEntry>;
-  users: Map<string, { enabled: boolean }>;
+  users: Map<string, { enabled: boolean; displayName?: string; email?: string }>;
   /** The sessions of webhooks, by invocation. */
   sessions: Map<string, FakeSession>;
   /** The sessions of schedules. */
   scheduled: FakeSessions;
+  /** The approvals of sessions. */
+  approvals: FakeApprovals;
   /** How often each method was called, except for the poll of signals. */
   calls: Map<string, number>;
   /** Methods that wait before they return their result, until the promise resolves. */
@@ -55,6 +58,7 @@ export function createFakeServices(): FakeServices {
     users: new Map(),
     sessions: new Map(),
     scheduled: new FakeSessions(),
+    approvals: new FakeApprovals(),
     calls: new Map(),
     pauses: new Map(),
     failures: [],
@@ -138,6 +142,7 @@ export async function connectFakeServices(
     }),
     open(SessionsServiceDefinition, {
       ...fakes.scheduled.methods,
+      ...fakes.approvals.methods,
       async createSession(request, call) {
         const { requestId = '' } = call;
         await pause('createSession');
@@ -162,6 +167,12 @@ export async function connectFakeServices(
         const user = fakes.users.get(userId);
         if (!user) throw refuse('USER_NOT_FOUND', 'there is no such user');
         return { user: identity({ userId, roles: ['member'], ...user }).user };
+      },
+      async findUsers({ q }) {
+        const found = [...fakes.users].filter(([, { enabled, email }]) => enabled && email?.includes(q));
+        return {
+          users: found.map(([userId, { displayName = '', email = '' }]) => ({ userId, displayName, email })),
+        };
       },
     }),
   ]);

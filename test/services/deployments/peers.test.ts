@@ -4,9 +4,16 @@ import { callableMethods } from '../../support/callable-methods.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { type DeploymentsSystem, openDeploymentsSystem } from './system.ts';
 
+/** The methods of channel workers. */
+const OF_WORKERS = [
+  ...['claimWork', 'renewLeases', 'releaseLease', 'acceptEvents', 'reportConnection', 'finishDelivery'],
+  ...['decideFromChannel', 'notePosts', 'reportProbe'],
+];
+
 /** The methods that each service may call. */
 const ALLOWED: Record<string, string[]> = {
-  edge: Object.keys(DeploymentsServiceDefinition.methods),
+  edge: Object.keys(DeploymentsServiceDefinition.methods).filter((method) => !OF_WORKERS.includes(method)),
+  channels: OF_WORKERS,
   runner: [],
   sessions: [],
   files: [],

@@ -14,6 +14,9 @@ const ALICES = 'dep_0000000000000000000000000A';
 const BOBS = 'dep_0000000000000000000000000B';
 const AGENT = 'agt_00000000000000000000000001';
 
+const OF_SCHEDULES = ['schedules', 'prompts', 'runs', 'backfills'];
+const OF_CHANNELS = ['channels', 'connections'];
+
 const rowsOf = (deploymentId: string, owner: string) => `
   insert into deployments (deployment_id, created_by, agent_id, type, status, sealed_secret, created_at, updated_at)
     values ('${deploymentId}', '${owner}', '${AGENT}', 'webhook', 'enabled', 'sealed', now(), now());
@@ -27,6 +30,10 @@ const rowsOf = (deploymentId: string, owner: string) => `
     values ('run_${deploymentId}', '${deploymentId}', '${owner}', 'a', 'scheduled', 'skipped', now());
   insert into backfills (backfill_id, deployment_id, owner_id, from_at, until_at, overlap, skip_existing, count, created_by, created_at)
     values ('bkf_${deploymentId}', '${deploymentId}', '${owner}', now(), now(), 'allow', true, 0, '${owner}', now());
+  insert into channels (deployment_id, owner_id, provider, config, sealed_credentials, credentials, is_enabled)
+    values ('${deploymentId}', '${owner}', 'http', '{}', '', '[]', true);
+  insert into connections (deployment_id, owner_id, provider, mode, wanted, revision, state, since)
+    values ('${deploymentId}', '${owner}', 'http', 'pull', 'nothing', 1, 'connected', now());
   insert into idempotency_keys (caller, key, fingerprint, answer, created_at) values ('${owner}', 'k', '', '', now());`;
 
 describe('row-level security of the deployments schema', () => {
@@ -48,9 +55,9 @@ describe('row-level security of the deployments schema', () => {
     expect(await fixture.rowsVisibleTo('refusals', BOB)).toEqual([expect.objectContaining(refused)]);
     const answered = { caller: BOB };
     expect(await fixture.rowsVisibleTo('idempotency_keys', BOB)).toEqual([expect.objectContaining(answered)]);
-    for (const table of ['schedules', 'prompts', 'runs', 'backfills'])
+    for (const table of [...OF_SCHEDULES, ...OF_CHANNELS])
       expect(await fixture.rowsVisibleTo(table, BOB)).toEqual([expect.objectContaining(refused)]);
-    const all = ['deployments', 'refusals', 'idempotency_keys', 'schedules', 'prompts', 'runs', 'backfills'];
+    const all = ['deployments', 'refusals', 'idempotency_keys', ...OF_SCHEDULES, ...OF_CHANNELS];
     for (const table of all) expect(await fixture.rowsVisibleWithoutUser(table)).toEqual([]);
   });
 
@@ -66,7 +73,7 @@ describe('row-level security of the deployments schema', () => {
     const page = { caller: BOB, deploymentId: ALICES, limit: 10, cursor: '' };
     expect((await refusals.invocations(page, async () => [], asBob)).rows).toEqual([]);
     expect(await store.setStatus(ofAlice, 'disabled', new Date(), asBob)).toBeUndefined();
-    expect(await store.remove(ofAlice, () => {}, asBob)).toBe(false);
+    expect(await store.remove(ofAlice, () => {}, undefined, asBob)).toBe(false);
     const change = (text: string) => fixture.db.change(undeclaredStatement(text), [], asBob);
     expect(await change('update deployments set agent_id = agent_id')).toBe(1);
     await expect(change(`update deployments set created_by = '${ALICE}'`)).rejects.toThrow(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSealer, SealingKeyProblem } from '../../../lib/sealing.ts';
 import { createDatabase } from '../../support/database.ts';
 import { rowsOn, runOn } from '../../support/sql.ts';
-import { openDeploymentsSystem } from './system.ts';
+import { AGENT, OWNER, openDeploymentsSystem } from './system.ts';
 
 const OLD = 'the old sealing key of more than 32 characters';
 const NEW = 'the new sealing key of more than 32 characters';
@@ -71,5 +71,38 @@ describe('the sealing check of the deployments service', () => {
       `delete from deployments.deployments where sealed_secret like 'v1.${OLD_ID}.%'`,
     );
     await openOnce(database.url, NEW);
+  });
+
+  it('requires a former key until no channel and no removal needs it', async () => {
+    await using database = await createDatabase();
+    const credentials = (context: string) => createSealer(OLD).seal('{}', context);
+    const deploymentId = 'dep_00000000000000000000000001';
+    await openOnce(database.url, OLD);
+    await runOn(
+      database.url,
+      `set search_path = deployments;
+       insert into connections (deployment_id, owner_id, provider, mode, wanted, revision, state, since, sealed_credentials)
+       values ('${deploymentId}', 'usr_1', 'telegram', 'http', 'remove', 1, 'off', now(),
+         '${credentials(`channel credentials of ${deploymentId}`)}')`,
+    );
+    await openOnce(database.url, `${NEW},${OLD}`);
+    await expect(openOnce(database.url, NEW)).rejects.toThrow(`the key ${OLD_ID}`);
+    await runOn(database.url, 'delete from deployments.connections');
+    await openOnce(database.url, NEW);
+  });
+
+  it('names the missing key of the credentials of a channel', async () => {
+    await using database = await createDatabase();
+    const create = async (system: Awaited<ReturnType<typeof openDeploymentsSystem>>) => {
+      const request = {
+        ...{ agentId: AGENT, type: 'channel', name: 'Support', metadata: {}, idempotencyKey: '' },
+        ...{ schedule: undefined, acceptsSealedSecret: true },
+        channel: { provider: 'http', config: undefined, credentials: undefined, credentialNames: [] },
+      };
+      await system.edge.createDeployment(request, { caller: OWNER, requestId: 'req_1' });
+    };
+    await openOnce(database.url, OLD, create);
+    await expect(openOnce(database.url, NEW)).rejects.toThrow(`the key ${OLD_ID}`);
+    await openOnce(database.url, `${NEW},${OLD}`, create);
   });
 });

@@ -30,7 +30,7 @@ const CONFIG = {
 };
 /** The members of a request for a webhook that only schedules use. */
 export const NO_SCHEDULE = { name: '', metadata: {}, schedule: undefined };
-const SEALING_KEY = 'the sealing key of the services under test';
+export const SEALING_KEY = 'the sealing key of the services under test';
 
 interface SystemOptions extends Partial<ServiceContext> {
   sealingKey?: string;

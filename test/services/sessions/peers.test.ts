@@ -25,7 +25,7 @@ const ALLOWED: Record<string, string[]> = {
   deployments: [
     'getSession',
     ...['createSession', 'listDeploymentSessions', 'sendMessage', 'interruptSession'],
-    ...['lookUpTurns', 'claimSignals', 'ackSignals', 'decideApproval'],
+    ...['lookUpTurns', 'claimSignals', 'ackSignals', 'listApprovals', 'decideApproval'],
   ],
   channels: [
     ...['createSession', 'getSession', 'sendMessage', 'interruptSession', 'cancelTurn'],

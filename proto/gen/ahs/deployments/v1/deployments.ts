@@ -9,6 +9,55 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { ExpectedRevisions, PageInfo, PageRequest, SealedForPeer } from "../../common/v1/common.ts";
 import {
+  AcceptEventsRequest,
+  AcceptEventsResponse,
+  ClaimWorkRequest,
+  ClaimWorkResponse,
+  DecideFromChannelRequest,
+  DecideFromChannelResponse,
+  FinishDeliveryRequest,
+  FinishDeliveryResponse,
+  NotePostsRequest,
+  NotePostsResponse,
+  ReleaseLeaseRequest,
+  ReleaseLeaseResponse,
+  RenewLeasesRequest,
+  RenewLeasesResponse,
+  ReportConnectionRequest,
+  ReportConnectionResponse,
+  ReportProbeRequest,
+  ReportProbeResponse,
+} from "./channel_work.ts";
+import {
+  ChannelChange,
+  ChannelStatus,
+  ConfirmLinkRequest,
+  ConfirmLinkResponse,
+  DeleteLinkRequest,
+  DeleteLinkResponse,
+  GetChannelSetupRequest,
+  GetChannelSetupResponse,
+  GetLinkCodeRequest,
+  GetLinkCodeResponse,
+  ListConversationsRequest,
+  ListConversationsResponse,
+  ListDeliveriesRequest,
+  ListDeliveriesResponse,
+  ListLinksRequest,
+  ListLinksResponse,
+  ListPostsRequest,
+  ListPostsResponse,
+  NewChannel,
+  ProbeChannelRequest,
+  ProbeChannelResponse,
+  PullPostsRequest,
+  PullPostsResponse,
+  ReceiveCallbackRequest,
+  ReceiveCallbackResponse,
+  ResendPostRequest,
+  ResendPostResponse,
+} from "./channels.ts";
+import {
   CancelRunRequest,
   CancelRunResponse,
   CreateBackfillRequest,
@@ -46,9 +95,9 @@ export interface Deployment {
   agentId: string;
   /** Empty: the agent is deleted. */
   agentName: string;
-  /** webhook | schedule */
+  /** webhook | schedule | channel */
   type: string;
-  /** hmac; empty for schedules. */
+  /** hmac; empty for other types than webhooks. */
   authenticationType: string;
   /** Absent: none. */
   promptPrefix?:
@@ -56,7 +105,7 @@ export interface Deployment {
     | undefined;
   /** enabled | disabled */
   status: string;
-  /** Empty for schedules. */
+  /** Empty for other types than webhooks. */
   triggerUrl: string;
   /** usr_… */
   createdBy: string;
@@ -71,7 +120,11 @@ export interface Deployment {
   metadata: { [key: string]: string };
   /** Only of schedules. */
   schedule: ScheduleSettings | undefined;
-  scheduleStatus: ScheduleStatus | undefined;
+  scheduleStatus:
+    | ScheduleStatus
+    | undefined;
+  /** Only of channels. */
+  channel?: ChannelStatus | undefined;
 }
 
 export interface Deployment_MetadataEntry {
@@ -81,7 +134,7 @@ export interface Deployment_MetadataEntry {
 
 export interface CreateDeploymentRequest {
   agentId: string;
-  /** webhook | schedule */
+  /** webhook | schedule | channel */
   type: string;
   /** Only for webhooks. */
   promptPrefix?:
@@ -97,7 +150,11 @@ export interface CreateDeploymentRequest {
   name: string;
   metadata: { [key: string]: string };
   /** Only for schedules. */
-  schedule: ScheduleSettings | undefined;
+  schedule:
+    | ScheduleSettings
+    | undefined;
+  /** Only for channels. */
+  channel?: NewChannel | undefined;
 }
 
 export interface CreateDeploymentRequest_MetadataEntry {
@@ -159,6 +216,7 @@ export interface UpdateDeploymentRequest {
     | undefined;
   /** The body names a type. Refused with DEPLOYMENT_IMMUTABLE when it differs. */
   type?: string | undefined;
+  channel?: ChannelChange | undefined;
 }
 
 export interface DeploymentMetadata {
@@ -269,6 +327,7 @@ function createBaseDeployment(): Deployment {
     metadata: {},
     schedule: undefined,
     scheduleStatus: undefined,
+    channel: undefined,
   };
 }
 
@@ -321,6 +380,9 @@ export const Deployment: MessageFns<Deployment> = {
     }
     if (message.scheduleStatus !== undefined) {
       ScheduleStatus.encode(message.scheduleStatus, writer.uint32(130).fork()).join();
+    }
+    if (message.channel !== undefined) {
+      ChannelStatus.encode(message.channel, writer.uint32(138).fork()).join();
     }
     return writer;
   },
@@ -469,6 +531,14 @@ export const Deployment: MessageFns<Deployment> = {
             message.scheduleStatus = ScheduleStatus.decode(reader, reader.uint32());
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.channel = ChannelStatus.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -549,6 +619,7 @@ function createBaseCreateDeploymentRequest(): CreateDeploymentRequest {
     name: "",
     metadata: {},
     schedule: undefined,
+    channel: undefined,
   };
 }
 
@@ -577,6 +648,9 @@ export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
     });
     if (message.schedule !== undefined) {
       ScheduleSettings.encode(message.schedule, writer.uint32(66).fork()).join();
+    }
+    if (message.channel !== undefined) {
+      NewChannel.encode(message.channel, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -659,6 +733,14 @@ export const CreateDeploymentRequest: MessageFns<CreateDeploymentRequest> = {
             }
 
             message.schedule = ScheduleSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.channel = NewChannel.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1069,6 +1151,7 @@ function createBaseUpdateDeploymentRequest(): UpdateDeploymentRequest {
     schedule: undefined,
     ifRevisions: undefined,
     type: undefined,
+    channel: undefined,
   };
 }
 
@@ -1094,6 +1177,9 @@ export const UpdateDeploymentRequest: MessageFns<UpdateDeploymentRequest> = {
     }
     if (message.type !== undefined) {
       writer.uint32(58).string(message.type);
+    }
+    if (message.channel !== undefined) {
+      ChannelChange.encode(message.channel, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1165,6 +1251,14 @@ export const UpdateDeploymentRequest: MessageFns<UpdateDeploymentRequest> = {
             }
 
             message.type = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.channel = ChannelChange.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2075,7 +2169,7 @@ export const TriggerResponse: MessageFns<TriggerResponse> = {
   },
 };
 
-/** Starts agents through signed webhooks and on schedules. */
+/** Starts agents through signed webhooks, on schedules and by messages of messaging products. */
 export type DeploymentsServiceDefinition = typeof DeploymentsServiceDefinition;
 export const DeploymentsServiceDefinition = {
   name: "DeploymentsService",
@@ -2106,7 +2200,10 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Changes a schedule. Returns DEPLOYMENT_IMMUTABLE for a webhook and for another type, and VERSION_CONFLICT. */
+    /**
+     * Changes a schedule or a channel. Returns DEPLOYMENT_IMMUTABLE for a webhook and for another type, and
+     * VERSION_CONFLICT.
+     */
     updateDeployment: {
       name: "UpdateDeployment",
       requestType: UpdateDeploymentRequest as typeof UpdateDeploymentRequest,
@@ -2251,6 +2348,186 @@ export const DeploymentsServiceDefinition = {
       requestType: DeleteBackfillRequest as typeof DeleteBackfillRequest,
       requestStream: false,
       responseType: DeleteBackfillResponse as typeof DeleteBackfillResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Verifies a request of a messaging product and commits its event before the response. */
+    receiveCallback: {
+      name: "ReceiveCallback",
+      requestType: ReceiveCallbackRequest as typeof ReceiveCallbackRequest,
+      requestStream: false,
+      responseType: ReceiveCallbackResponse as typeof ReceiveCallbackResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Returns the posts of a channel with the provider http to a signed request. */
+    pullPosts: {
+      name: "PullPosts",
+      requestType: PullPostsRequest as typeof PullPostsRequest,
+      requestStream: false,
+      responseType: PullPostsResponse as typeof PullPostsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Calls the product through a channel worker. Refused with DEPENDENCY_UNAVAILABLE without a running worker. */
+    probeChannel: {
+      name: "ProbeChannel",
+      requestType: ProbeChannelRequest as typeof ProbeChannelRequest,
+      requestStream: false,
+      responseType: ProbeChannelResponse as typeof ProbeChannelResponse,
+      responseStream: false,
+      options: {},
+    },
+    getChannelSetup: {
+      name: "GetChannelSetup",
+      requestType: GetChannelSetupRequest as typeof GetChannelSetupRequest,
+      requestStream: false,
+      responseType: GetChannelSetupResponse as typeof GetChannelSetupResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Received, ignored and refused events, newest first. */
+    listDeliveries: {
+      name: "ListDeliveries",
+      requestType: ListDeliveriesRequest as typeof ListDeliveriesRequest,
+      requestStream: false,
+      responseType: ListDeliveriesResponse as typeof ListDeliveriesResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Lists conversations by their last message, newest first. */
+    listConversations: {
+      name: "ListConversations",
+      requestType: ListConversationsRequest as typeof ListConversationsRequest,
+      requestStream: false,
+      responseType: ListConversationsResponse as typeof ListConversationsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listPosts: {
+      name: "ListPosts",
+      requestType: ListPostsRequest as typeof ListPostsRequest,
+      requestStream: false,
+      responseType: ListPostsResponse as typeof ListPostsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Posts a failed or dead post again. Returns CHANNEL_NOT_CONNECTED for a disabled channel. */
+    resendPost: {
+      name: "ResendPost",
+      requestType: ResendPostRequest as typeof ResendPostRequest,
+      requestStream: false,
+      responseType: ResendPostResponse as typeof ResendPostResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Links of the caller, or of a channel. */
+    listLinks: {
+      name: "ListLinks",
+      requestType: ListLinksRequest as typeof ListLinksRequest,
+      requestStream: false,
+      responseType: ListLinksResponse as typeof ListLinksResponse,
+      responseStream: false,
+      options: {},
+    },
+    deleteLink: {
+      name: "DeleteLink",
+      requestType: DeleteLinkRequest as typeof DeleteLinkRequest,
+      requestStream: false,
+      responseType: DeleteLinkResponse as typeof DeleteLinkResponse,
+      responseStream: false,
+      options: {},
+    },
+    getLinkCode: {
+      name: "GetLinkCode",
+      requestType: GetLinkCodeRequest as typeof GetLinkCodeRequest,
+      requestStream: false,
+      responseType: GetLinkCodeResponse as typeof GetLinkCodeResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Links the account of the code with the caller. The code can be used once. */
+    confirmLink: {
+      name: "ConfirmLink",
+      requestType: ConfirmLinkRequest as typeof ConfirmLinkRequest,
+      requestStream: false,
+      responseType: ConfirmLinkResponse as typeof ConfirmLinkResponse,
+      responseStream: false,
+      options: {},
+    },
+    claimWork: {
+      name: "ClaimWork",
+      requestType: ClaimWorkRequest as typeof ClaimWorkRequest,
+      requestStream: false,
+      responseType: ClaimWorkResponse as typeof ClaimWorkResponse,
+      responseStream: false,
+      options: {},
+    },
+    renewLeases: {
+      name: "RenewLeases",
+      requestType: RenewLeasesRequest as typeof RenewLeasesRequest,
+      requestStream: false,
+      responseType: RenewLeasesResponse as typeof RenewLeasesResponse,
+      responseStream: false,
+      options: {},
+    },
+    releaseLease: {
+      name: "ReleaseLease",
+      requestType: ReleaseLeaseRequest as typeof ReleaseLeaseRequest,
+      requestStream: false,
+      responseType: ReleaseLeaseResponse as typeof ReleaseLeaseResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Commits the events of a socket or of polling. The worker acknowledges them to the product after the response. */
+    acceptEvents: {
+      name: "AcceptEvents",
+      requestType: AcceptEventsRequest as typeof AcceptEventsRequest,
+      requestStream: false,
+      responseType: AcceptEventsResponse as typeof AcceptEventsResponse,
+      responseStream: false,
+      options: {},
+    },
+    reportConnection: {
+      name: "ReportConnection",
+      requestType: ReportConnectionRequest as typeof ReportConnectionRequest,
+      requestStream: false,
+      responseType: ReportConnectionResponse as typeof ReportConnectionResponse,
+      responseStream: false,
+      options: {},
+    },
+    finishDelivery: {
+      name: "FinishDelivery",
+      requestType: FinishDeliveryRequest as typeof FinishDeliveryRequest,
+      requestStream: false,
+      responseType: FinishDeliveryResponse as typeof FinishDeliveryResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Decides an approval on behalf of the linked user who clicked, if the policy of the channel allows it at this moment. */
+    decideFromChannel: {
+      name: "DecideFromChannel",
+      requestType: DecideFromChannelRequest as typeof DecideFromChannelRequest,
+      requestStream: false,
+      responseType: DecideFromChannelResponse as typeof DecideFromChannelResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Stores what the product has. A post is noted as posting before it is created. */
+    notePosts: {
+      name: "NotePosts",
+      requestType: NotePostsRequest as typeof NotePostsRequest,
+      requestStream: false,
+      responseType: NotePostsResponse as typeof NotePostsResponse,
+      responseStream: false,
+      options: {},
+    },
+    reportProbe: {
+      name: "ReportProbe",
+      requestType: ReportProbeRequest as typeof ReportProbeRequest,
+      requestStream: false,
+      responseType: ReportProbeResponse as typeof ReportProbeResponse,
       responseStream: false,
       options: {},
     },

@@ -1,0 +1,53 @@
+import type { Handlers } from '../../../lib/grpc/contract.ts';
+import type { PeerSealer } from '../../../lib/grpc/sealed-for-peer.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import type { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import type { DeliveryStore } from '../store/deliveries.ts';
+import type { DeliveryRetentionStore } from '../store/delivery-retention.ts';
+import { createAcceptEvents } from './accept-events.ts';
+import { createCallback } from './callback.ts';
+import type { ChannelReader } from './channel-reader.ts';
+import type { ChannelSealing } from './channel-sealing.ts';
+import { createDeliveryMetrics, type DeliveryCounter } from './delivery-metrics.ts';
+import { startDeliveryRetention } from './delivery-retention.ts';
+import { createEventLog } from './event-log.ts';
+import { createInbox, type Inbox } from './inbox.ts';
+import type { Verification } from './verification.ts';
+
+interface ChannelInboxContext {
+  channels: ChannelReader;
+  sealing: ChannelSealing;
+  sealer: PeerSealer;
+  verification: Verification;
+  deliveries: DeliveryStore;
+  retention: DeliveryRetentionStore;
+  historyDays: number;
+}
+
+export interface ChannelInbox
+  extends Pick<Handlers<DeploymentsServiceDefinition>, 'receiveCallback' | 'acceptEvents'>,
+    Pick<Inbox, 'logUnused'> {
+  count: DeliveryCounter;
+  /** Writes the remaining rows. */
+  stop(): Promise<void>;
+}
+
+/** Opens the inbox of channels: events of callbacks and connections become deliveries. */
+export function openInbox(
+  { clock, ids, bus, log, metrics }: ServiceContext,
+  { channels, sealing, sealer, verification, deliveries, retention, historyDays }: ChannelInboxContext,
+): ChannelInbox {
+  const events = createEventLog({ clock, ids, log, write: deliveries.count });
+  const count = createDeliveryMetrics(metrics);
+  const inbox = createInbox({ events, count, bus, clock, ids });
+  const sweep = startDeliveryRetention({ retention, clock, log, historyDays });
+  return {
+    count,
+    logUnused: inbox.logUnused,
+    receiveCallback: createCallback({ channels, deliveries, inbox, verification, clock }),
+    acceptEvents: createAcceptEvents({ channels, deliveries, inbox, sealer, sealing, clock }),
+    async stop() {
+      await Promise.all([events.stop(), sweep.stop()]);
+    },
+  };
+}

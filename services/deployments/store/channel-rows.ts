@@ -1,0 +1,85 @@
+import { storedSecret } from '../../../lib/db/sealing-check.ts';
+import {
+  type ChannelConfig,
+  type ChannelIdentity,
+  type CredentialSummary,
+  defaultConfig,
+  type Provider,
+} from '../domain/channels/channel.ts';
+import type { Status } from '../domain/deployments.ts';
+
+/** What the credentials of a channel are sealed for. */
+const CREDENTIALS_CONTEXT = 'channel credentials of ';
+
+export const credentialsContext = (deploymentId: string) => `${CREDENTIALS_CONTEXT}${deploymentId}`;
+
+/** Stored credentials, of channels and of removals that are not finished: one of each whose key is none of $1. */
+export const STORED_CREDENTIALS = (['channels', 'connections'] as const).map((table) =>
+  storedSecret({
+    name: `${table}.stored_credentials`,
+    table,
+    sealed: 'sealed_credentials',
+    context: `'${CREDENTIALS_CONTEXT}' || deployment_id`,
+  }),
+);
+
+/** The settings and credentials of a channel. */
+export interface StoredChannel {
+  deploymentId: string;
+  provider: Provider;
+  config: ChannelConfig;
+  /** The credentials as a JSON object of texts. */
+  sealedCredentials: string;
+  credentials: readonly CredentialSummary[];
+  /** Null for http. */
+  botFingerprint: string | null;
+  /** Null before the first connection. */
+  identity: ChannelIdentity | null;
+}
+
+/** A channel with the members of its deployment, for work on its events and posts. */
+export interface Channel {
+  deploymentId: string;
+  /** Empty for a deleted channel, whose webhooks are removed from the product. */
+  agentId: string;
+  /** usr_… */
+  createdBy: string;
+  name: string;
+  status: Status;
+  revision: number;
+  provider: Provider;
+  config: ChannelConfig;
+  sealedCredentials: string;
+  identity: ChannelIdentity | null;
+}
+
+export type StoredChannelRow = Omit<StoredChannel, 'config' | 'credentials' | 'identity'> & {
+  config: string;
+  credentials: string;
+  identity: string | null;
+};
+
+export type ChannelRow = Omit<Channel, 'config' | 'identity'> & { config: string; identity: string | null };
+
+export function storedChannelOf({ config, credentials, identity, ...row }: StoredChannelRow): StoredChannel {
+  const summaries: { name: string; hint: string; updatedAt: string }[] = JSON.parse(credentials);
+  return {
+    ...row,
+    config: configOf(row.provider, config),
+    credentials: summaries.map((one) => ({ ...one, updatedAt: new Date(one.updatedAt) })),
+    identity: identityOf(identity),
+  };
+}
+
+export function channelOf({ config, identity, ...row }: ChannelRow): Channel {
+  return { ...row, config: configOf(row.provider, config), identity: identityOf(identity) };
+}
+
+/** Members that an earlier release did not store have their defaults. */
+function configOf(provider: Provider, text: string): ChannelConfig {
+  return { ...defaultConfig(provider), ...JSON.parse(text) };
+}
+
+function identityOf(text: string | null): ChannelIdentity | null {
+  return text === null ? null : JSON.parse(text);
+}
