@@ -60,11 +60,11 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'The domain is pure: no I/O, no clock, no package except croner and temporal-polyfill in one file each. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/skill-prompt, lib/backoff, lib/digest, lib/json-schema/schema, lib/field-problems, lib/mcp-catalogue and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/model-providers, lib/secret, lib/sandboxes, lib/hosts, lib/host-patterns, lib/egress, lib/variables, lib/part-limits, lib/audit-actions, lib/revisions, lib/oauth-form and lib/metadata-filter.',
+    'The domain is pure: no I/O, no clock, no package except croner and temporal-polyfill in one file each. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/skill-prompt, lib/backoff, lib/digest, lib/json-schema/schema, lib/field-problems, lib/mcp-catalogue and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/model-providers, lib/secret, lib/sandboxes, lib/hosts, lib/host-patterns, lib/egress, lib/variables, lib/part-limits, lib/audit-actions, lib/revisions, lib/oauth-form, lib/product-permissions and lib/metadata-filter.',
     { path: DOMAIN },
     {
       pathNot: [
-        '^lib/(errors|field-problems|ids|text|events|event-types|tools|question-form|model-options|model-media|model-providers|secret|sandboxes|hosts|host-patterns|egress|variables|part-limits|audit-actions|revisions|oauth-form|metadata-filter|paths|skill-prompt|backoff|digest|mcp-catalogue)(\\.ts$|/)',
+        '^lib/(errors|field-problems|ids|text|events|event-types|tools|question-form|model-options|model-media|model-providers|secret|sandboxes|hosts|host-patterns|egress|variables|part-limits|audit-actions|revisions|oauth-form|product-permissions|metadata-filter|paths|skill-prompt|backoff|digest|mcp-catalogue)(\\.ts$|/)',
         '^lib/json-schema/schema\\.ts$',
         // Pure. The rules of drivers name the one file that may import each.
         npm('croner', 'temporal-polyfill'),
@@ -295,6 +295,22 @@ const drivers = [
   driver('only-vaults-oauth-imports-oauth4webapi', 'services/vaults/oauth', 'oauth4webapi'),
   driver('only-auth-imports-identity-libraries', 'services/auth', 'openid-client', 'jose'),
   driver('only-the-runner-imports-model-libraries', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
+  driver('only-the-slack-product-imports-slack', 'services/channels/products/slack', '@slack/[^/]+'),
+  driver('only-the-telegram-product-imports-grammy', 'services/channels/products/telegram', 'grammy'),
+  driver(
+    'only-the-discord-product-imports-discord',
+    'services/channels/products/discord',
+    '@discordjs/[^/]+',
+  ),
+  forbid(
+    'messaging-products-are-loaded-on-demand',
+    'A channel worker loads the library of a product with the first channel of that product. Use products/registry.ts.',
+    { path: '^services/(?!channels/products/[^/]+/)' },
+    {
+      path: '^services/channels/products/[^/]+/',
+      dependencyTypesNot: ['dynamic-import', 'type-only'],
+    },
+  ),
   forbid(
     'model-providers-are-loaded-on-demand',
     'Start-up must not wait for packages of providers that are possibly never used. Load them with import() at their first use.',

@@ -21,6 +21,7 @@ await Promise.all([
   import('../services/bootstrap/open.ts'),
   import('../services/bootstrap/preflight.ts'),
   import('../services/bootstrap/sandboxes.ts'),
+  import('../services/channels/service.ts'),
   import('../services/deployments/service.ts'),
   import('../services/files/service.ts'),
   import('../services/runner/service.ts'),

@@ -6,7 +6,7 @@ import type { SettingProblem } from '../../lib/env.ts';
 import { type ModuleName, modulesOf, type Target } from './target.ts';
 
 /** The modules whose memory contains secrets of users in clear. */
-const SECRET_MODULES: readonly ModuleName[] = ['runner', 'vaults'];
+const SECRET_MODULES: readonly ModuleName[] = ['runner', 'vaults', 'channels'];
 /** The options of Node that write the memory of JavaScript to a file. */
 const SNAPSHOT_OPTIONS = new Set(['--heapsnapshot-signal', '--heapsnapshot-near-heap-limit']);
 

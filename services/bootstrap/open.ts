@@ -114,6 +114,16 @@ export async function openModules(
       infrastructure.backends.push(...runner.backends);
     },
 
+    async channels() {
+      const { openChannels } = await import('../channels/service.ts');
+      const context = infrastructure.contextOf('channels');
+      const { deployments, sessions, files } = services.clientsFor('channels', context);
+      const clients = { deployments: deployments(), sessions: sessions(), files: files() };
+      const channelsConfig = { ...config.channels, outboundPrivateHosts: config.common.outboundPrivateHosts };
+      const channels = await modules.start(openChannels(context, channelsConfig, clients));
+      infrastructure.backends.push(...channels.backends);
+    },
+
     async edge() {
       const { openEdge } = await import('../../edge/server.ts');
       const context = infrastructure.contextOf('edge');

@@ -9,6 +9,7 @@ import {
 } from '../../lib/env.ts';
 import { settings as agents } from '../agents/config.ts';
 import { settings as auth, checkLocalSettings, checkTeamSettings } from '../auth/config.ts';
+import { settings as channels } from '../channels/config.ts';
 import { settings as deployments } from '../deployments/config.ts';
 import { settings as files } from '../files/config.ts';
 import { settings as runner } from '../runner/config.ts';
@@ -18,7 +19,7 @@ import { settings as vaults } from '../vaults/config.ts';
 import { settings as common } from './config.ts';
 import { DATABASE_MODULES, modulesOf, SERVICES_CALLED_BY, type Target } from './target.ts';
 
-const DECLARATIONS = { common, auth, agents, sessions, files, deployments, vaults, runner, edge };
+const DECLARATIONS = { common, auth, agents, sessions, files, deployments, vaults, runner, channels, edge };
 
 /** The target of a process and its settings. */
 export type ProcessConfig = { target: Target; effective: readonly EffectiveSetting[] } & {
@@ -42,6 +43,7 @@ export function readProcessConfig(
     deployments: readSettings(deployments, env, problems),
     vaults: readSettings(vaults, env, problems),
     runner: readSettings(runner, env, problems),
+    channels: readSettings(channels, env, problems),
     edge: withPublicUrl(readSettings(edge, env, problems)),
   };
   problems.push(...unknownVariables(Object.values(DECLARATIONS), env));

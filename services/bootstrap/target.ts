@@ -9,6 +9,7 @@ export const MODULES = [
   'deployments',
   'vaults',
   'runner',
+  'channels',
   'edge',
 ] as const;
 export type ModuleName = (typeof MODULES)[number];
@@ -26,6 +27,7 @@ export const SERVICES_CALLED_BY: Record<ModuleName, readonly ServiceName[]> = {
   deployments: ['agents', 'sessions', 'auth'],
   vaults: ['agents', 'auth', 'sessions'],
   runner: ['sessions', 'agents', 'files', 'vaults'],
+  channels: ['deployments', 'sessions', 'files'],
   edge: ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'],
 };
 

@@ -174,6 +174,7 @@ describe('a start that cannot succeed', () => {
       'SERVICE_SESSIONS_ADDRESS',
       'SERVICE_VAULTS_ADDRESS',
     ],
+    channels: ['SERVICE_DEPLOYMENTS_ADDRESS', 'SERVICE_FILES_ADDRESS', 'SERVICE_SESSIONS_ADDRESS'],
     edge: [
       'SERVICE_AGENTS_ADDRESS',
       'SERVICE_AUTH_ADDRESS',

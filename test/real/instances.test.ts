@@ -18,7 +18,7 @@ describe('two instances of each service', () => {
   let session: string;
 
   beforeAll(async () => {
-    fleet = stack.use(await startFleet({}, { hasSecondInstances: true }));
+    fleet = stack.use(await startFleet({}, { secondInstances: SERVICES }));
     fleet.add('runner 2', 'runner', { SERVICE_GRPC_LISTEN: `127.0.0.1:${await freePort()}` });
     await fleet.run('runner 2');
     await fleet.listening('runner 2');

@@ -4,6 +4,7 @@ import { dataOfCreated } from '../support/api.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
 import { brokenInvariants } from '../support/invariants.ts';
 import { freePort } from '../support/port.ts';
+import { killUntil } from '../support/random-kills.ts';
 import { rowsOn } from '../support/sql.ts';
 import { until } from '../support/wait.ts';
 
@@ -95,22 +96,6 @@ describe(`schedules of two deployments processes that are killed, seed ${SEED}`,
       from sessions.turns t join sessions.sessions s using (session_id)
       where s.deployment_id = '${schedule}' order by t.turn_id`);
 
-  /** Kills processes at random and restarts them until the time. Returns how often. */
-  async function killUntil(time: number): Promise<number> {
-    const random = seeded(SEED);
-    const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-    let kills = 0;
-    while (Date.now() < time) {
-      await pause(300 + random() * 2_000);
-      const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] ?? 'deployments';
-      await fleet.end(victim, 'SIGKILL');
-      kills++;
-      await pause(random() * 1_500);
-      await fleet.run(victim);
-    }
-    return kills;
-  }
-
   const isDrained = async () => {
     const [open] = await rows<{ count: number }>(`
       select (select count(*) from deployments.runs where status in ('queued', 'running', 'waiting'))::integer
@@ -139,7 +124,7 @@ describe(`schedules of two deployments processes that are killed, seed ${SEED}`,
       }),
     );
     expect(Date.now()).toBeLessThan(start);
-    const kills = await killUntil(end);
+    const kills = await killUntil(end, fleet, VICTIMS, seeded(SEED));
     expect(kills).toBeGreaterThan(3);
     await until('all runs and turns have ended', isDrained);
 

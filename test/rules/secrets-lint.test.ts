@@ -11,9 +11,16 @@ const ALLOWED: Record<string, string> = {
   'services/vaults/domain/credential-headers.ts': 'makes the headers of requests to an MCP server',
   'services/runner/tools/mcp/remote-server.ts': 'makes the headers of requests to an MCP server',
   'services/vaults/request-digest.ts': 'digests the secrets of a repeated request',
-  'services/deployments/handlers/deployments.ts':
+  'services/channels/products/discord/credentials.ts': 'reads the application id and the public key',
+  'services/channels/products/discord/rest-api.ts': 'sends the bot token to Discord',
+  'services/channels/products/telegram/bot-api.ts': 'sends the bot token and the webhook secret to Telegram',
+  'services/deployments/channels/channel-sealing.ts': 'encrypts the credentials of a channel',
+  'services/deployments/domain/channels/credentials.ts':
+    'checks the form of credentials, and shows their last characters',
+  'services/deployments/channels/verification.ts': 'verifies the callbacks of messaging products',
+  'services/deployments/handlers/creation.ts':
     'sends the secret of a webhook to an edge of the previous release',
-  'edge/routes/deployments/deployments.ts': 'shows the secret of a webhook to its owner, once',
+  'edge/routes/deployments/bodies.ts': 'shows the secret of a webhook to its owner, once',
 };
 
 const REVEAL = 'export const text = secret.reveal();';

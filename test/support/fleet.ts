@@ -12,7 +12,7 @@ import { type Program, runProgram } from './program.ts';
 import { startRedis } from './redis.ts';
 import { scratch } from './scratch.ts';
 import { shape } from './shape.ts';
-import { planTargets, SERVICES, TARGETS, type TargetName } from './targets.ts';
+import { planTargets, SERVICES, type ServiceName, TARGETS, type TargetName } from './targets.ts';
 import { until } from './wait.ts';
 
 const START_MS = 60_000;
@@ -58,18 +58,19 @@ interface FleetPlan {
 
 interface FleetOptions {
   ownPostgres?: boolean;
-  hasSecondInstances?: boolean;
+  /** The services that also run as `<target> 2`. */
+  secondInstances?: readonly ServiceName[];
   /** Returns the port to which other programs send the calls of a service that listens on `port`. */
   callThrough?: (service: string, port: number) => Promise<number>;
 }
 
 /**
  * Starts all programs of the shape on a new database and waits until they are ready. With `ownPostgres` they also
- * have a PostgreSQL server of their own. With `hasSecondInstances`, each service also runs as `<target> 2`.
+ * have a PostgreSQL server of their own.
  */
 export async function startFleet(
   settings: Record<string, string> = {},
-  { ownPostgres = false, hasSecondInstances = false, callThrough }: FleetOptions = {},
+  { ownPostgres = false, secondInstances = [], callThrough }: FleetOptions = {},
 ): Promise<Fleet> {
   await using opened = new AsyncDisposableStack();
   const postgres = ownPostgres ? opened.use(await startTestPostgres()) : undefined;
@@ -83,7 +84,7 @@ export async function startFleet(
     SERVICE_DATA_DIR: directory,
     ...settings,
   };
-  const plan = await fleetPlanOf(shared, hasSecondInstances);
+  const plan = await fleetPlanOf(shared, secondInstances);
   if (callThrough) await redirectCalls(plan, callThrough);
   const running = new Map<string, Program & { ended?: true }>();
   const api = createApi(plan.origin);
@@ -172,13 +173,16 @@ export async function startFleet(
   return { ...fleet, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-async function fleetPlanOf(shared: Record<string, string>, hasSecondInstances: boolean): Promise<FleetPlan> {
+async function fleetPlanOf(
+  shared: Record<string, string>,
+  doubled: readonly ServiceName[],
+): Promise<FleetPlan> {
   if (shape === 'one process') {
     const port = String(await freePort());
     const env = { SERVICE_PORT: port, SERVICE_LOG_LEVEL: 'warn', ...shared };
     return { origin: `http://127.0.0.1:${port}`, programs: new Map([['all', { args: [], env }]]) };
   }
-  const { origin, settings, secondInstances } = await planTargets(shared, hasSecondInstances ? SERVICES : []);
+  const { origin, settings, secondInstances } = await planTargets(shared, doubled);
   const programs = new Map<string, PlannedProgram>();
   for (const target of TARGETS) {
     const program = { args: [`--target=${target}`], env: settings[target] };

@@ -3,7 +3,8 @@ import { freePort } from './port.ts';
 /** The services that other services call. */
 export const SERVICES = ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'] as const;
 /** Targets that run as processes of their own. */
-export const TARGETS = [...SERVICES, 'runner', 'edge'] as const;
+export const TARGETS = [...SERVICES, 'runner', 'channels', 'edge'] as const;
+export type ServiceName = (typeof SERVICES)[number];
 export type TargetName = (typeof TARGETS)[number];
 
 interface TargetPlan {
@@ -18,7 +19,7 @@ interface TargetPlan {
 /** Plans one process per target on this machine, or two for the services in `doubled`, each on a free port. */
 export async function planTargets(
   shared: Record<string, string>,
-  doubled: readonly (typeof SERVICES)[number][] = [],
+  doubled: readonly ServiceName[] = [],
 ): Promise<TargetPlan> {
   const edgePort = String(await freePort());
   const origin = `http://127.0.0.1:${edgePort}`;

@@ -70,7 +70,7 @@ export interface Discord extends AsyncDisposable, DiscordWorld {
  *   sessions, closes connections and withholds acknowledgements of heartbeats.
  * - Interactions reach the gateway, or the endpoint that the bot has set with `PATCH /applications/@me`. The product checks
  *   an endpoint with a PING and with a wrongly signed one, which must be answered with 401.
- * - A create with `enforce_nonce` and a known nonce returns the message that exists.
+ * - A create with `enforce_nonce` and a known nonce returns the message that exists, and fails if it was deleted.
  * - A fault plan acts on routes: `discord.faults.enqueue('POST /channels/:channel/messages', { kind: 'applied_then_cut' })`.
  *   Duplicated and held deliveries are events at the gateway and requests to the endpoint, in the order of their channel.
  *   Downloads of attachments are `download`.

@@ -35,6 +35,8 @@ export interface DiscordWorld {
   directChannel(user: APIUser, application?: DiscordApplication): StoredChannel;
   /** A thread of a channel, or of one of its messages. */
   createThread(channel: StoredChannel, name: string, by: APIUser, message?: APIMessage): StoredChannel;
+  /** The thread that was created from a message. */
+  threadOf(message: APIMessage): StoredChannel;
   /** Archives a thread: its messages cannot be edited until a new message unarchives it. */
   archive(thread: StoredChannel): void;
   /** Takes rights in a channel from a bot; an empty list gives them back. */
@@ -123,6 +125,11 @@ export function createDiscordWorld(state: DiscordState, interactions: Interactio
     },
     createThread: (channel, name, owner, message) =>
       createThread(state, channel, { name, owner, message: message && current(channel, message) }),
+    threadOf({ id }) {
+      const thread = state.channels.get(id);
+      if (!thread) throw new Error(`no thread of the message ${id}`);
+      return thread;
+    },
     archive(thread) {
       thread.isArchived = true;
       dispatch(state, thread, 'THREAD_UPDATE', channelObject(thread), GUILDS);

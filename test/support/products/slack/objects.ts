@@ -69,6 +69,7 @@ export function userObject(workspace: Workspace, { id, name, email, teamId, isBo
     is_admin: false,
     is_bot: isBot,
     is_app_user: false,
+    is_email_confirmed: !isBot,
     ...(teamId !== workspace.teamId && { is_stranger: true }),
     updated: 1_767_225_600,
   };

@@ -24,7 +24,9 @@ const LINKED_NAME = /(?<!\w)@(channel|here|everyone)\b/g;
 
 export function viewOf({ app }: Workspace, channel: string, message: SlackMessage): PostedMessage {
   const { ts, threadTs, user, text, markdown, blocks = [], metadata, files, edited, linksNames } = message;
-  const source = `${text}\n${JSON.stringify(blocks)}`;
+  // Texts of rich text are shown as they are.
+  const parsed = blocks.filter(({ type }) => type !== 'rich_text');
+  const source = `${text}\n${JSON.stringify(parsed)}`;
   const found = [...source.matchAll(BROADCAST), ...(linksNames ? source.matchAll(LINKED_NAME) : [])];
   return {
     channel,

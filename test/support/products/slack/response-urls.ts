@@ -36,6 +36,8 @@ export function createResponseUrls(workspace: Workspace, origin: () => string): 
   function apply(body: string, { user, channel, message }: Target): void {
     if (body.trim() === '') return;
     const reply = parseReply(body);
+    // An acknowledgement without content.
+    if (Object.keys(reply).length === 0) return;
     const author = workspace.app.botUser;
     const blocks =
       reply.blocks === undefined ? undefined : checkBlocks(reply.blocks, () => workspace.ids.hex(5));

@@ -2,6 +2,7 @@ import type { APIApplicationCommand } from 'discord.js';
 import { type DiscordApplication, PRIVILEGED_INTENTS } from '../application.ts';
 import { DiscordError, foreignApplication, invalidForm, missingAccess } from '../errors.ts';
 import { readBody } from '../message-body.ts';
+import { PERMISSIONS } from '../objects.ts';
 import type { RestCall, Route } from './call.ts';
 
 const MAX_IDENTIFIES = 1000;
@@ -118,7 +119,14 @@ export const APPLICATION_ROUTES: Route[] = [
     run: ({ state, application }) =>
       [...state.guilds.values()]
         .filter((guild) => guild.applications.has(application))
-        .map(({ id, name }) => ({ id, name, icon: null, owner: false, permissions: '0', features: [] })),
+        .map(({ id, name }) => ({
+          id,
+          name,
+          icon: null,
+          owner: false,
+          permissions: PERMISSIONS,
+          features: [],
+        })),
   },
   { method: 'GET', path: '/applications/@me', run: ({ application }) => applicationObject(application) },
   { method: 'PATCH', path: '/applications/@me', run: patchApplication },

@@ -22,8 +22,9 @@ function postMessage(call: RestCall): APIMessage {
   const key = `${application.id} ${channel.id} ${body.nonce}`;
   const now = state.now().getTime();
   const known = state.nonces.get(key);
+  // The product creates no second message for a deleted one, and answers Unknown Message.
   if (body.enforce_nonce && body.nonce !== undefined && known && now - known.ms < NONCE_MS)
-    return known.message;
+    return findMessage(channel, known.message.id);
   // A message unarchives its thread.
   channel.isArchived = false;
   const message = createMessage(state, channel, { author: application.bot, body, files });
@@ -49,6 +50,14 @@ function listMessages(call: RestCall): APIMessage[] {
   const all = [...findChannel(call).messages.values()].filter((message) => !isEphemeral(message));
   const chosen = all.filter(({ id }) => (!before || BigInt(id) < before) && (!after || BigInt(id) > after));
   return (after ? chosen.slice(0, limit) : chosen.slice(-limit)).reverse();
+}
+
+/** A bot that may write in a thread can unarchive it. */
+function patchChannel(call: RestCall): object {
+  const channel = findChannel(call, 'send');
+  const { json } = readBody<{ archived?: boolean }>(call.request);
+  if (json.archived !== undefined) channel.isArchived = json.archived;
+  return channelObject(channel);
 }
 
 function removeMessage(call: RestCall): undefined {
@@ -84,6 +93,7 @@ function openDirectChannel({ state, application, request }: RestCall): object {
 
 export const CHANNEL_ROUTES: Route[] = [
   { method: 'GET', path: '/channels/:channel', run: (call) => channelObject(findChannel(call)) },
+  { method: 'PATCH', path: '/channels/:channel', run: patchChannel },
   { method: 'POST', path: '/channels/:channel/messages', run: postMessage },
   { method: 'GET', path: '/channels/:channel/messages', run: listMessages },
   {

@@ -66,6 +66,11 @@ function patchAnswer(call: RestCall): APIMessage {
 
 function deleteAnswer(call: RestCall): undefined {
   const interaction = findByToken(call);
+  // The message that shows the deferred state.
+  if (call.part('message') === '@original' && interaction.state === 'deferred') {
+    interaction.state = 'answered';
+    return;
+  }
   deleteMessage(call.state, interaction.channel, findAnswer(call, interaction));
 }
 

@@ -4,6 +4,8 @@ import type { SlackChannel, SlackMessage } from '../workspace.ts';
 import { contentOf, metadataOf } from './content.ts';
 import { type CallContext, channelOf, type Methods, requireMember } from './method.ts';
 
+const TIMESTAMP = /^\d{10}\.\d{6}$/;
+
 /** The message that a call names and the bot may change. Throws `message_not_found` or `refusal`. */
 function ownMessage(context: CallContext, channel: SlackChannel, refusal: string): SlackMessage {
   const { workspace, args } = context;
@@ -24,11 +26,17 @@ export function threadOf({ workspace, args }: CallContext, channel: SlackChannel
   return message && (message.threadTs ?? message.ts);
 }
 
+/** Slack posts an answer to a root that was deleted without replies into the channel, without an error. */
+function isRemovedRoot({ workspace, args }: CallContext, channel: SlackChannel): boolean {
+  const ts = args.text('thread_ts') ?? '';
+  return TIMESTAMP.test(ts) && !workspace.message(channel, ts);
+}
+
 function post(context: CallContext): Json {
   const { workspace, origin } = context;
   const channel = channelOf(context);
   requireMember(workspace, channel);
-  const threadTs = threadOf(context, channel);
+  const threadTs = isRemovedRoot(context, channel) ? undefined : threadOf(context, channel);
   const metadata = metadataOf(context);
   const content = contentOf(context, 'post');
   const message = workspace.post(channel, {

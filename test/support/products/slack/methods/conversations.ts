@@ -31,6 +31,30 @@ function replies(context: CallContext): Json {
   };
 }
 
+/** Messages outside of threads and roots of threads, the newest first. */
+function history(context: CallContext): Json {
+  const { workspace, args, origin } = context;
+  const channel = channelOf(context);
+  if (!channel.members.has(workspace.app.botUser)) throw new SlackError('not_in_channel');
+  const oldest = args.text('oldest') ?? '0';
+  const all = channel.messages
+    .filter(({ threadTs, ts }) => threadTs === undefined && ts > oldest)
+    .toReversed();
+  const start = decodeCursor(args.text('cursor'));
+  const from = start === undefined ? 0 : all.findIndex(({ ts }) => ts === start);
+  if (from < 0) throw new SlackError('invalid_cursor');
+  const limit = Math.min(args.number('limit', 100), DEFAULT_LIMIT - 1);
+  const next = all[from + limit];
+  const metadata = args.flag('include_all_metadata') ? 'all' : 'declared';
+  return {
+    messages: all
+      .slice(from, from + limit)
+      .map((message) => messageObject(workspace, channel, message, origin, metadata)),
+    has_more: next !== undefined,
+    ...(next && { response_metadata: { next_cursor: Buffer.from(`next_ts:${next.ts}`).toString('base64') } }),
+  };
+}
+
 function decodeCursor(cursor: string | undefined): string | undefined {
   return cursor ? (/^next_ts:(.+)$/.exec(Buffer.from(cursor, 'base64').toString())?.[1] ?? '') : undefined;
 }
@@ -50,6 +74,7 @@ function open({ workspace, args }: CallContext): Json {
 
 export const conversationMethods: Methods = {
   'conversations.replies': { token: 'bot', scope: kindScope('history'), run: replies },
+  'conversations.history': { token: 'bot', scope: kindScope('history'), run: history },
   'conversations.info': {
     token: 'bot',
     scope: kindScope('read'),
