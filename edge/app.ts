@@ -40,6 +40,7 @@ import { allowsSlowBody } from './plugins/slow-body.ts';
 import { admitWebhooks } from './plugins/webhook-admission.ts';
 import { API_PREFIX, registerRoute, routeUrl } from './register-route.ts';
 import { BUILT, serveConsole } from './routes/console.ts';
+import { CALLBACK_PATH, PULL_PATH } from './routes/deployments/callback.ts';
 import { serveDocs } from './routes/docs.ts';
 import { TRIGGER_PATH } from './routes/trigger.ts';
 import { ROUTES } from './routes.ts';
@@ -62,7 +63,9 @@ const KEEP_ALIVE_MS = 65_000;
 const MAX_PARAM_CHARS = 200;
 /** The Content-Type of every request for the framework, which remembers the parser of an exact type but not of `*`. */
 const BODY_TYPE = 'application/octet-stream';
-const TRIGGER_URL = routeUrl(TRIGGER_PATH);
+const SENDER_URLS = new Set([TRIGGER_PATH, CALLBACK_PATH].map(routeUrl));
+/** The routes of signed requests. Credentials, Host and browser rules do not apply to them. */
+const SIGNED_URLS = new Set([TRIGGER_PATH, CALLBACK_PATH, PULL_PATH].map(routeUrl));
 
 /** Creates the HTTP server of the service without listening. `consoleFolder` contains the build of the console. */
 export async function createApp(
@@ -101,8 +104,8 @@ export async function createApp(
   /** Starts the telemetry of a request and sets the headers of every response, errors included. */
   function beginRequest(request: FastifyRequest, reply: FastifyReply): void {
     request.address = addressOf(request);
-    // A webhook sender traces its own work, so its trace is linked and not continued.
-    startTelemetry(request, reply, request.routeOptions?.url === TRIGGER_URL);
+    // Webhook senders and products trace their own work, so their trace is linked and not continued.
+    startTelemetry(request, reply, SENDER_URLS.has(request.routeOptions?.url ?? ''));
     reply.headers(SECURITY_HEADERS);
     reply.header('cache-control', 'no-store');
     reply.header('traceparent', traceparent(request.span.trace));
@@ -163,7 +166,7 @@ export async function createApp(
     // The framework would refuse a Content-Type that it cannot parse. Routes check it from `rawHeaders`.
     raw.headers['content-type'] = BODY_TYPE;
     const { url, config: routeConfig } = request.routeOptions;
-    if (url === TRIGGER_URL) return;
+    if (url !== undefined && SIGNED_URLS.has(url)) return;
     if (!rules) throw refuse('DEPENDENCY_UNAVAILABLE', 'The service is starting.');
     const isPage =
       url === undefined

@@ -24,7 +24,7 @@ export const TAGS = {
   'Tool calls': 'Calls of tools that the client runs, and questions to people.',
   Events: 'The journal of a session, as a list, as a stream and as a stream for AI SDK.',
   Files: 'The workspace of a session or an assistant.',
-  Deployments: 'Ways to start sessions of an agent: webhooks and schedules.',
+  Deployments: 'Ways to start sessions of an agent: webhooks, schedules and channels of messaging products.',
   Environments: 'The sandbox, network and variables of the commands of agents.',
   'MCP servers': 'Remote servers whose reviewed tools agents can use.',
   Skills: 'Instructions and files that administrators publish for agents.',
@@ -35,6 +35,7 @@ export const TAGS = {
   Audit: 'The record of changes, decisions and refused requests.',
   Configuration: 'The effective settings of the service.',
   'Webhook trigger': 'The signed request that starts a session.',
+  'Channel callback': 'The requests of messaging products.',
   Operations: 'Health checks and metrics of a process.',
 } as const;
 

@@ -13,8 +13,13 @@ import { tokenRoutes } from './routes/auth/tokens.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { backfillRoutes } from './routes/deployments/backfills.ts';
+import { callbackRoutes } from './routes/deployments/callback.ts';
+import { channelRoutes } from './routes/deployments/channels.ts';
+import { deliveryRoutes } from './routes/deployments/deliveries.ts';
 import { deploymentRoutes } from './routes/deployments/deployments.ts';
 import { invocationRoutes } from './routes/deployments/invocations.ts';
+import { linkRoutes } from './routes/deployments/links.ts';
+import { postRoutes } from './routes/deployments/posts.ts';
 import { runRoutes } from './routes/deployments/runs.ts';
 import { scheduleRoutes } from './routes/deployments/schedules.ts';
 import { environmentRoutes } from './routes/environments.ts';
@@ -68,6 +73,10 @@ export const ROUTES: readonly Route[] = [
   ...scheduleRoutes,
   ...runRoutes,
   ...backfillRoutes,
+  ...channelRoutes,
+  ...deliveryRoutes,
+  ...postRoutes,
+  ...linkRoutes,
   ...extensionRoutes,
   ...environmentRoutes,
   ...mcpServerRoutes,
@@ -97,5 +106,6 @@ export const ROUTES: readonly Route[] = [
   ...archiveRoutes,
   ...loginRoutes,
   ...triggerRoutes,
+  ...callbackRoutes,
   ...probeRoutes,
 ];

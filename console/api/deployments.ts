@@ -1,5 +1,6 @@
 import { type InfiniteData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import {
+  type CreatedChannel,
   type CreatedWebhook,
   createDeployment,
   type Deployment,
@@ -10,6 +11,7 @@ import {
   getDeployment,
   listAgentDeployments,
   listDeployments,
+  type NewChannel,
   type NewSchedule,
   updateDeployment,
 } from '../gen/index.ts';
@@ -25,6 +27,14 @@ interface DeploymentFilters {
 
 /** Other users can enable, disable and delete a deployment, so it is refetched. */
 const REFETCH_MS = 60_000;
+/** The connection of a channel changes by itself. */
+const CHANNEL_REFETCH_MS = 15_000;
+const CONNECTING_REFETCH_MS = 3_000;
+
+function refetchMs(deployment: Deployment | undefined): number {
+  if (deployment?.type !== 'channel' || deployment.status !== 'enabled') return REFETCH_MS;
+  return deployment.connection.state === 'connecting' ? CONNECTING_REFETCH_MS : CHANNEL_REFETCH_MS;
+}
 
 type Pages = InfiniteData<ListPage<Deployment>>;
 
@@ -48,7 +58,7 @@ export const deployments = {
       queryKey: ['deployments', deploymentId],
       queryFn: ({ signal }) =>
         unwrapData(getDeployment({ ...pathOf({ agent_id: agentId, deployment_id: deploymentId }), signal })),
-      refetchInterval: ({ state }) => !isNotFound(state.error) && REFETCH_MS,
+      refetchInterval: ({ state }) => !isNotFound(state.error) && refetchMs(state.data),
     }),
   /**
    * The response contains the shared secret. Never put it into the query cache. The secret is null when an earlier attempt
@@ -73,6 +83,18 @@ export const deployments = {
         headers: { 'Idempotency-Key': key },
       }),
     ),
+  /** As for webhooks, the response can contain the shared secret. */
+  async createChannel(agentId: string, body: Omit<NewChannel, 'type'>, key: string): Promise<CreatedChannel> {
+    const created = await unwrapData(
+      createDeployment({
+        path: { agent_id: agentId },
+        body: { type: 'channel', ...body },
+        headers: { 'Idempotency-Key': key },
+      }),
+    );
+    if (created.type !== 'channel') throw new Error('The service has created a deployment of another type.');
+    return created;
+  },
   update: (schedule: DeploymentRef, revision: number, body: DeploymentPatch) =>
     unwrapData(updateDeployment({ ...pathOf(schedule), body, headers: { 'If-Match': `"${revision}"` } })),
   enable: (deployment: DeploymentRef) => unwrapData(enableDeployment(pathOf(deployment))),

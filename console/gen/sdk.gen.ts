@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type ServerSentEventsResult, type TDataShape } from './client/index.js';
-import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginConnectionData, BeginConnectionErrors, BeginConnectionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateBackfillData, CreateBackfillErrors, CreateBackfillResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateCredentialData, CreateCredentialErrors, CreateCredentialResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateSkillData, CreateSkillErrors, CreateSkillResponses, CreateSkillVersionData, CreateSkillVersionErrors, CreateSkillVersionResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateUploadData, CreateUploadErrors, CreateUploadResponses, CreateVaultData, CreateVaultErrors, CreateVaultResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteBackfillData, DeleteBackfillErrors, DeleteBackfillResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteCredentialData, DeleteCredentialErrors, DeleteCredentialResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteMcpServerData, DeleteMcpServerErrors, DeleteMcpServerResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteSkillData, DeleteSkillErrors, DeleteSkillResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DeleteVaultData, DeleteVaultErrors, DeleteVaultResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishConnectionData, FinishConnectionErrors, FinishConnectionResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentExtensionsData, GetAgentExtensionsErrors, GetAgentExtensionsResponses, GetAgentResponses, GetAgentVaultsData, GetAgentVaultsErrors, GetAgentVaultsResponses, GetAssistantData, GetAssistantErrors, GetAssistantExtensionsData, GetAssistantExtensionsErrors, GetAssistantExtensionsResponses, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantVaultsData, GetAssistantVaultsErrors, GetAssistantVaultsResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetBackfillData, GetBackfillErrors, GetBackfillResponses, GetClientMetadataData, GetClientMetadataErrors, GetClientMetadataResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetCredentialData, GetCredentialErrors, GetCredentialResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetMcpCatalogueData, GetMcpCatalogueErrors, GetMcpCatalogueResponses, GetMcpServerData, GetMcpServerErrors, GetMcpServerResponses, GetRunData, GetRunErrors, GetRunResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionExtensionsData, GetSessionExtensionsErrors, GetSessionExtensionsResponses, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionPartData, GetSessionPartErrors, GetSessionPartResponses, GetSessionResponses, GetSkillData, GetSkillErrors, GetSkillFileContentData, GetSkillFileContentErrors, GetSkillFileContentResponses, GetSkillResponses, GetSkillVersionData, GetSkillVersionErrors, GetSkillVersionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, GetVaultData, GetVaultErrors, GetVaultResponses, GetVaultRotationData, GetVaultRotationErrors, GetVaultRotationResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListBackfillsData, ListBackfillsErrors, ListBackfillsResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListCredentialsData, ListCredentialsErrors, ListCredentialsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSkillFilesData, ListSkillFilesErrors, ListSkillFilesResponses, ListSkillsData, ListSkillsErrors, ListSkillsResponses, ListSkillVersionsData, ListSkillVersionsErrors, ListSkillVersionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUpcomingTimesData, ListUpcomingTimesErrors, ListUpcomingTimesResponses, ListUsersData, ListUsersErrors, ListUsersResponses, ListVaultsData, ListVaultsErrors, ListVaultsResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, PreviewScheduleData, PreviewScheduleErrors, PreviewScheduleResponses, ProbeMcpServerData, ProbeMcpServerErrors, ProbeMcpServerResponses, PutAgentExtensionsData, PutAgentExtensionsErrors, PutAgentExtensionsResponses, PutAssistantExtensionsData, PutAssistantExtensionsErrors, PutAssistantExtensionsResponses, PutAssistantFileContentData, PutAssistantFileContentErrors, PutAssistantFileContentResponses, PutSessionFileContentData, PutSessionFileContentErrors, PutSessionFileContentResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ReplayRunData, ReplayRunErrors, ReplayRunResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, ReviewMcpCatalogueData, ReviewMcpCatalogueErrors, ReviewMcpCatalogueResponses, RotateVaultKeysData, RotateVaultKeysErrors, RotateVaultKeysResponses, RunScheduleData, RunScheduleErrors, RunScheduleResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVaultsData, SetAgentVaultsErrors, SetAgentVaultsResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, SetAssistantVaultsData, SetAssistantVaultsErrors, SetAssistantVaultsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TestCredentialData, TestCredentialErrors, TestCredentialResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateCredentialData, UpdateCredentialErrors, UpdateCredentialResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateMcpServerData, UpdateMcpServerErrors, UpdateMcpServerResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UpdateSkillData, UpdateSkillErrors, UpdateSkillResponses, UpdateVaultData, UpdateVaultErrors, UpdateVaultResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
+import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginConnectionData, BeginConnectionErrors, BeginConnectionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, ConfirmLinkData, ConfirmLinkErrors, ConfirmLinkResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateBackfillData, CreateBackfillErrors, CreateBackfillResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateCredentialData, CreateCredentialErrors, CreateCredentialResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateSkillData, CreateSkillErrors, CreateSkillResponses, CreateSkillVersionData, CreateSkillVersionErrors, CreateSkillVersionResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, CreateUploadData, CreateUploadErrors, CreateUploadResponses, CreateVaultData, CreateVaultErrors, CreateVaultResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteBackfillData, DeleteBackfillErrors, DeleteBackfillResponses, DeleteChannelLinkData, DeleteChannelLinkErrors, DeleteChannelLinkResponses, DeleteConnectionData, DeleteConnectionErrors, DeleteConnectionResponses, DeleteCredentialData, DeleteCredentialErrors, DeleteCredentialResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteLinkData, DeleteLinkErrors, DeleteLinkResponses, DeleteMcpServerData, DeleteMcpServerErrors, DeleteMcpServerResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteSkillData, DeleteSkillErrors, DeleteSkillResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DeleteVaultData, DeleteVaultErrors, DeleteVaultResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishConnectionData, FinishConnectionErrors, FinishConnectionResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentExtensionsData, GetAgentExtensionsErrors, GetAgentExtensionsResponses, GetAgentResponses, GetAgentVaultsData, GetAgentVaultsErrors, GetAgentVaultsResponses, GetAssistantData, GetAssistantErrors, GetAssistantExtensionsData, GetAssistantExtensionsErrors, GetAssistantExtensionsResponses, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantVaultsData, GetAssistantVaultsErrors, GetAssistantVaultsResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetBackfillData, GetBackfillErrors, GetBackfillResponses, GetChannelSetupData, GetChannelSetupErrors, GetChannelSetupResponses, GetClientMetadataData, GetClientMetadataErrors, GetClientMetadataResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetCredentialData, GetCredentialErrors, GetCredentialResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLinkCodeData, GetLinkCodeErrors, GetLinkCodeResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetMcpCatalogueData, GetMcpCatalogueErrors, GetMcpCatalogueResponses, GetMcpServerData, GetMcpServerErrors, GetMcpServerResponses, GetRunData, GetRunErrors, GetRunResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionExtensionsData, GetSessionExtensionsErrors, GetSessionExtensionsResponses, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionPartData, GetSessionPartErrors, GetSessionPartResponses, GetSessionResponses, GetSkillData, GetSkillErrors, GetSkillFileContentData, GetSkillFileContentErrors, GetSkillFileContentResponses, GetSkillResponses, GetSkillVersionData, GetSkillVersionErrors, GetSkillVersionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, GetVaultData, GetVaultErrors, GetVaultResponses, GetVaultRotationData, GetVaultRotationErrors, GetVaultRotationResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAiMessagesData, ListAiMessagesErrors, ListAiMessagesResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListBackfillsData, ListBackfillsErrors, ListBackfillsResponses, ListChannelConversationsData, ListChannelConversationsErrors, ListChannelConversationsResponses, ListChannelLinksData, ListChannelLinksErrors, ListChannelLinksResponses, ListConnectionsData, ListConnectionsErrors, ListConnectionsResponses, ListCredentialsData, ListCredentialsErrors, ListCredentialsResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListLinksData, ListLinksErrors, ListLinksResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListPostsData, ListPostsErrors, ListPostsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListSkillFilesData, ListSkillFilesErrors, ListSkillFilesResponses, ListSkillsData, ListSkillsErrors, ListSkillsResponses, ListSkillVersionsData, ListSkillVersionsErrors, ListSkillVersionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUpcomingTimesData, ListUpcomingTimesErrors, ListUpcomingTimesResponses, ListUsersData, ListUsersErrors, ListUsersResponses, ListVaultsData, ListVaultsErrors, ListVaultsResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, PreviewScheduleData, PreviewScheduleErrors, PreviewScheduleResponses, ProbeChannelData, ProbeChannelErrors, ProbeChannelResponses, ProbeMcpServerData, ProbeMcpServerErrors, ProbeMcpServerResponses, PullPostsData, PullPostsErrors, PullPostsResponses, PutAgentExtensionsData, PutAgentExtensionsErrors, PutAgentExtensionsResponses, PutAssistantExtensionsData, PutAssistantExtensionsErrors, PutAssistantExtensionsResponses, PutAssistantFileContentData, PutAssistantFileContentErrors, PutAssistantFileContentResponses, PutSessionFileContentData, PutSessionFileContentErrors, PutSessionFileContentResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReceiveCallbackData, ReceiveCallbackErrors, ReceiveCallbackResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ReplayRunData, ReplayRunErrors, ReplayRunResponses, ResendPostData, ResendPostErrors, ResendPostResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, ReviewMcpCatalogueData, ReviewMcpCatalogueErrors, ReviewMcpCatalogueResponses, RotateVaultKeysData, RotateVaultKeysErrors, RotateVaultKeysResponses, RunScheduleData, RunScheduleErrors, RunScheduleResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVaultsData, SetAgentVaultsErrors, SetAgentVaultsResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, SetAssistantVaultsData, SetAssistantVaultsErrors, SetAssistantVaultsResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TestCredentialData, TestCredentialErrors, TestCredentialResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateConnectionData, UpdateConnectionErrors, UpdateConnectionResponses, UpdateCredentialData, UpdateCredentialErrors, UpdateCredentialResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateMcpServerData, UpdateMcpServerErrors, UpdateMcpServerResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UpdateSkillData, UpdateSkillErrors, UpdateSkillResponses, UpdateVaultData, UpdateVaultErrors, UpdateVaultResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -917,7 +917,7 @@ export const listAgentDeployments = <ThrowOnError extends boolean = false>(optio
 /**
  * Create a deployment
  *
- * Creates a webhook or a schedule. The response to a webhook contains the trigger URL and the shared secret. The secret is returned only once. A webhook cannot be changed later.
+ * Creates a webhook, a schedule or a channel. The response to a webhook contains the trigger URL and the shared secret; the one to a channel with the provider `http` contains its secret. A secret is returned only once. A webhook cannot be changed later.
  */
 export const createDeployment = <ThrowOnError extends boolean = false>(options: Options<CreateDeploymentData, ThrowOnError>): RequestResult<CreateDeploymentResponses, CreateDeploymentErrors, ThrowOnError> => (options.client ?? client).post<CreateDeploymentResponses, CreateDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -981,7 +981,7 @@ export const getDeployment = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Update a deployment
  *
- * Changes a schedule. Omitted members stay unchanged. Runs that have started keep their prompt. Webhooks are immutable and fail with DEPLOYMENT_IMMUTABLE: create a new one, switch the sender over and delete the old one. With `If-Match`, the request fails if the schedule has changed since.
+ * Changes a schedule or a channel. Omitted members stay unchanged. Runs that have started keep their prompt. Webhooks are immutable and fail with DEPLOYMENT_IMMUTABLE: create a new one, switch the sender over and delete the old one. With `If-Match`, the request fails if the deployment has changed since.
  */
 export const updateDeployment = <ThrowOnError extends boolean = false>(options: Options<UpdateDeploymentData, ThrowOnError>): RequestResult<UpdateDeploymentResponses, UpdateDeploymentErrors, ThrowOnError> => (options.client ?? client).patch<UpdateDeploymentResponses, UpdateDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1000,7 +1000,7 @@ export const updateDeployment = <ThrowOnError extends boolean = false>(options: 
 /**
  * Enable a deployment
  *
- * The trigger URL and the secret of a webhook work again. A schedule goes on with its next time.
+ * The trigger URL and the secret of a webhook work again. A schedule goes on with its next time. A channel connects with its product.
  */
 export const enableDeployment = <ThrowOnError extends boolean = false>(options: Options<EnableDeploymentData, ThrowOnError>): RequestResult<EnableDeploymentResponses, EnableDeploymentErrors, ThrowOnError> => (options.client ?? client).post<EnableDeploymentResponses, EnableDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1015,7 +1015,7 @@ export const enableDeployment = <ThrowOnError extends boolean = false>(options: 
 /**
  * Disable a deployment
  *
- * The trigger URL of a webhook returns 404 immediately. Times of a schedule pass without a run, and its queued runs are cancelled. The deployment can be enabled again.
+ * The trigger URL of a webhook returns 404 immediately. Times of a schedule pass without a run, and its queued runs are cancelled. A channel is removed from its product. The deployment can be enabled again.
  */
 export const disableDeployment = <ThrowOnError extends boolean = false>(options: Options<DisableDeploymentData, ThrowOnError>): RequestResult<DisableDeploymentResponses, DisableDeploymentErrors, ThrowOnError> => (options.client ?? client).post<DisableDeploymentResponses, DisableDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1216,6 +1216,186 @@ export const getBackfill = <ThrowOnError extends boolean = false>(options: Optio
             type: 'apiKey'
         }],
     url: '/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}',
+    ...options
+});
+
+/**
+ * Check a channel
+ *
+ * Calls the product with the credentials of the channel and names each missing scope, intent or webhook. Fails with DEPENDENCY_UNAVAILABLE when no channel worker runs.
+ */
+export const probeChannel = <ThrowOnError extends boolean = false>(options: Options<ProbeChannelData, ThrowOnError>): RequestResult<ProbeChannelResponses, ProbeChannelErrors, ThrowOnError> => (options.client ?? client).post<ProbeChannelResponses, ProbeChannelErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/probe',
+    ...options
+});
+
+/**
+ * Get the setup steps of a channel
+ *
+ * Returns the steps at the product, in order, with the texts to copy: for example the manifest of a Slack app.
+ */
+export const getChannelSetup = <ThrowOnError extends boolean = false>(options: Options<GetChannelSetupData, ThrowOnError>): RequestResult<GetChannelSetupResponses, GetChannelSetupErrors, ThrowOnError> => (options.client ?? client).get<GetChannelSetupResponses, GetChannelSetupErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/setup',
+    ...options
+});
+
+/**
+ * List the deliveries of a channel
+ *
+ * Returns events of the product, newest first, with the reason of each that was refused or ignored. Entries are kept for `SERVICE_RUN_HISTORY_DAYS`.
+ */
+export const listDeliveries = <ThrowOnError extends boolean = false>(options: Options<ListDeliveriesData, ThrowOnError>): RequestResult<ListDeliveriesResponses, ListDeliveriesErrors, ThrowOnError> => (options.client ?? client).get<ListDeliveriesResponses, ListDeliveriesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/deliveries',
+    ...options
+});
+
+/**
+ * List the conversations of a channel
+ *
+ * Returns conversations by their last message, newest first, with their sessions.
+ */
+export const listChannelConversations = <ThrowOnError extends boolean = false>(options: Options<ListChannelConversationsData, ThrowOnError>): RequestResult<ListChannelConversationsResponses, ListChannelConversationsErrors, ThrowOnError> => (options.client ?? client).get<ListChannelConversationsResponses, ListChannelConversationsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/conversations',
+    ...options
+});
+
+/**
+ * List the posts of a channel
+ *
+ * Returns the messages of the service at the product, newest first, with their state.
+ */
+export const listPosts = <ThrowOnError extends boolean = false>(options: Options<ListPostsData, ThrowOnError>): RequestResult<ListPostsResponses, ListPostsErrors, ThrowOnError> => (options.client ?? client).get<ListPostsResponses, ListPostsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/posts',
+    ...options
+});
+
+/**
+ * Send a post again
+ *
+ * Tries a `failed` or `dead` post again. Another post is returned unchanged. Fails with CHANNEL_NOT_CONNECTED while the channel is disabled.
+ */
+export const resendPost = <ThrowOnError extends boolean = false>(options: Options<ResendPostData, ThrowOnError>): RequestResult<ResendPostResponses, ResendPostErrors, ThrowOnError> => (options.client ?? client).post<ResendPostResponses, ResendPostErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/posts/{post_id}/resend',
+    ...options
+});
+
+/**
+ * List the linked people of a channel
+ *
+ * Returns the links of people who have written to the channel, newest first.
+ */
+export const listChannelLinks = <ThrowOnError extends boolean = false>(options: Options<ListChannelLinksData, ThrowOnError>): RequestResult<ListChannelLinksResponses, ListChannelLinksErrors, ThrowOnError> => (options.client ?? client).get<ListChannelLinksResponses, ListChannelLinksErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/links',
+    ...options
+});
+
+/**
+ * End a link of a person of a channel
+ *
+ * The account is no longer linked to the user, in every channel of the same product and workspace.
+ */
+export const deleteChannelLink = <ThrowOnError extends boolean = false>(options: Options<DeleteChannelLinkData, ThrowOnError>): RequestResult<DeleteChannelLinkResponses, DeleteChannelLinkErrors, ThrowOnError> => (options.client ?? client).delete<DeleteChannelLinkResponses, DeleteChannelLinkErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/links/{link_id}',
+    ...options
+});
+
+/**
+ * List your linked accounts
+ *
+ * Returns your accounts of messaging products, newest first.
+ */
+export const listLinks = <ThrowOnError extends boolean = false>(options?: Options<ListLinksData, ThrowOnError>): RequestResult<ListLinksResponses, ListLinksErrors, ThrowOnError> => (options?.client ?? client).get<ListLinksResponses, ListLinksErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/links',
+    ...options
+});
+
+/**
+ * End one of your links
+ *
+ * Messages of the account no longer count as yours. Takes effect within one second.
+ */
+export const deleteLink = <ThrowOnError extends boolean = false>(options: Options<DeleteLinkData, ThrowOnError>): RequestResult<DeleteLinkResponses, DeleteLinkErrors, ThrowOnError> => (options.client ?? client).delete<DeleteLinkResponses, DeleteLinkErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/links/{link_id}',
+    ...options
+});
+
+/**
+ * Get the account of a link code
+ *
+ * Returns the account that a one-time link of a bot connects. The code is not used up.
+ */
+export const getLinkCode = <ThrowOnError extends boolean = false>(options: Options<GetLinkCodeData, ThrowOnError>): RequestResult<GetLinkCodeResponses, GetLinkCodeErrors, ThrowOnError> => (options.client ?? client).get<GetLinkCodeResponses, GetLinkCodeErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/link-codes/{code}',
+    ...options
+});
+
+/**
+ * Link an account
+ *
+ * Links the account of the code to the caller, in place of an earlier user. Messages of the account then count as those of the caller. Requires a login, not a token. The code can be used once.
+ */
+export const confirmLink = <ThrowOnError extends boolean = false>(options: Options<ConfirmLinkData, ThrowOnError>): RequestResult<ConfirmLinkResponses, ConfirmLinkErrors, ThrowOnError> => (options.client ?? client).post<ConfirmLinkResponses, ConfirmLinkErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/auth/link-codes/{code}',
     ...options
 });
 
@@ -2532,6 +2712,27 @@ export const triggerDeployment = <ThrowOnError extends boolean = false>(options:
         ...options.headers
     }
 });
+
+/**
+ * Receive an event of a messaging product
+ *
+ * Slack, Telegram and Discord send their events here, with their own signatures and in their own form. The provider `http` sends `{type, conversation, user, message | action | command}`, signed as Standard Webhooks. The event is stored before the response.
+ */
+export const receiveCallback = <ThrowOnError extends boolean = false>(options: Options<ReceiveCallbackData, ThrowOnError>): RequestResult<ReceiveCallbackResponses, ReceiveCallbackErrors, ThrowOnError> => (options.client ?? client).post<ReceiveCallbackResponses, ReceiveCallbackErrors, ThrowOnError>({
+    url: '/deployments/{deployment_id}/callback',
+    ...options,
+    headers: {
+        'Content-Type': '*/*',
+        ...options.headers
+    }
+});
+
+/**
+ * Pull the posts of a channel
+ *
+ * Returns new and changed posts of a channel with the provider `http`, oldest first. The request is signed as the callback is; the signed payload is the path with the query as sent. Each post is returned at least once: a repeated request with the same `after` returns the same posts or newer revisions.
+ */
+export const pullPosts = <ThrowOnError extends boolean = false>(options: Options<PullPostsData, ThrowOnError>): RequestResult<PullPostsResponses, PullPostsErrors, ThrowOnError> => (options.client ?? client).get<PullPostsResponses, PullPostsErrors, ThrowOnError>({ url: '/deployments/{deployment_id}/posts', ...options });
 
 /**
  * Check whether the process runs

@@ -1795,11 +1795,153 @@ export type NewSchedule = {
     metadata?: Metadata;
 };
 
+/**
+ * The messaging product. `http` joins any other product.
+ */
+export type ChannelProvider = 'slack' | 'telegram' | 'discord' | 'http';
+
+/**
+ * The display name.
+ */
+export type ChannelName = string;
+
+/**
+ * How events arrive. Slack: `socket` (default) or `http`. Telegram: `polling` (default) or `http`. Discord: `gateway` (default) or `http`. The provider `http`: `pull`.
+ */
+export type ChannelMode = 'http' | 'socket' | 'polling' | 'gateway' | 'pull';
+
+/**
+ * The messages of groups that count: mentions, replies to the bot and threads in which it takes part; or all.
+ */
+export type RespondTo = 'mentions' | 'all';
+
+/**
+ * `linked`: people whose account is linked to a user who may use the agent. `list`: the people and places listed. `anyone`: everyone who can write to the bot.
+ */
+export type ChannelAccessMode = 'linked' | 'list' | 'anyone';
+
+export type NewChannelAccess = {
+    mode?: ChannelAccessMode;
+    /**
+     * Accounts that may talk to the agent, with `list`.
+     */
+    people?: Array<string>;
+    /**
+     * Channels, chats or rooms in which everyone may talk to the agent, with `list`.
+     */
+    places?: Array<string>;
+    /**
+     * Slack: whether users of other organizations count.
+     */
+    allow_external?: boolean;
+};
+
+/**
+ * The owner of the sessions: the creator of the channel, or the linked user of the first message.
+ */
+export type ChannelSessionOwner = 'creator' | 'sender';
+
+/**
+ * Who may decide approvals in the chat, with a linked account: the owner of the session, managers of the agent, the sender of the message, or the listed users.
+ */
+export type ChannelApprovers = 'owner' | 'managers' | 'initiator' | Array<string>;
+
+/**
+ * A message during a turn waits, or interrupts the turn.
+ */
+export type ChannelBusyPolicy = 'enqueue' | 'interrupt';
+
+/**
+ * Posts grow while the agent answers, or are sent when the answer is complete.
+ */
+export type ChannelEdits = 'edit' | 'final_only';
+
+/**
+ * Tool calls are hidden, shown while they run, or listed.
+ */
+export type ShowTools = 'none' | 'status' | 'list';
+
+/**
+ * A message after this many seconds without one starts a new session.
+ */
+export type NewSessionAfterIdle = number | null;
+
+/**
+ * The first post of each conversation.
+ */
+export type ChannelGreeting = string | null;
+
+export type NewChannelConfig = {
+    mode?: ChannelMode;
+    respond_to?: RespondTo;
+    access?: NewChannelAccess;
+    owner?: ChannelSessionOwner;
+    approvers?: ChannelApprovers;
+    busy?: ChannelBusyPolicy;
+    edits?: ChannelEdits;
+    show_tools?: ShowTools;
+    /**
+     * Whether a chat has one session. False: one session for each sender in it.
+     */
+    per_chat?: boolean;
+    /**
+     * Whether files of messages are given to the agent.
+     */
+    files_in?: boolean;
+    /**
+     * Whether files that the agent writes below `outbox/` are sent.
+     */
+    files_out?: boolean;
+    /**
+     * Slack: whether an account with the verified e-mail of a user counts as linked to that user.
+     */
+    trust_email?: boolean;
+    new_session_after_idle_seconds?: NewSessionAfterIdle;
+    greeting?: ChannelGreeting;
+};
+
+/**
+ * Stored encrypted and never returned. The secret of the provider `http` is generated.
+ */
+export type ChannelCredentials = {
+    /**
+     * Slack (`xoxb-…`), Telegram and Discord: the token of the bot.
+     */
+    bot_token?: string;
+    /**
+     * Slack: the secret that signs requests of Slack.
+     */
+    signing_secret?: string;
+    /**
+     * Slack with `socket`: the app-level token (`xapp-…`).
+     */
+    app_token?: string;
+    /**
+     * Discord: the id of the application.
+     */
+    application_id?: string;
+    /**
+     * Discord: the public key of the application, in hexadecimal.
+     */
+    public_key?: string;
+};
+
+export type NewChannel = {
+    type: 'channel';
+    provider: ChannelProvider;
+    name: ChannelName;
+    config?: NewChannelConfig;
+    credentials?: ChannelCredentials;
+    metadata?: Metadata;
+};
+
 export type NewDeployment = ({
     type: 'webhook';
 } & NewWebhook) | ({
     type: 'schedule';
-} & NewSchedule);
+} & NewSchedule) | ({
+    type: 'channel';
+} & NewChannel);
 
 export type CreatedWebhook = {
     /**
@@ -1904,11 +2046,132 @@ export type Schedule = {
     updated_at: string;
 };
 
+export type ChannelAccess = {
+    mode: ChannelAccessMode;
+    /**
+     * Accounts that may talk to the agent, with `list`.
+     */
+    people: Array<string>;
+    /**
+     * Channels, chats or rooms in which everyone may talk to the agent, with `list`.
+     */
+    places: Array<string>;
+    /**
+     * Slack: whether users of other organizations count.
+     */
+    allow_external: boolean;
+};
+
+export type ChannelConfig = {
+    mode: ChannelMode;
+    respond_to: RespondTo;
+    owner: ChannelSessionOwner;
+    approvers: ChannelApprovers;
+    busy: ChannelBusyPolicy;
+    edits: ChannelEdits;
+    show_tools: ShowTools;
+    /**
+     * Whether a chat has one session. False: one session for each sender in it.
+     */
+    per_chat: boolean;
+    /**
+     * Whether files of messages are given to the agent.
+     */
+    files_in: boolean;
+    /**
+     * Whether files that the agent writes below `outbox/` are sent.
+     */
+    files_out: boolean;
+    /**
+     * Slack: whether an account with the verified e-mail of a user counts as linked to that user.
+     */
+    trust_email: boolean;
+    new_session_after_idle_seconds: NewSessionAfterIdle;
+    greeting: ChannelGreeting;
+    access: ChannelAccess;
+};
+
+/**
+ * The credentials that are set, by name, without their values.
+ */
+export type SetChannelCredentials = {
+    [key: string]: {
+        set: true;
+        /**
+         * The last characters.
+         */
+        hint: string | null;
+        updated_at: string;
+    };
+};
+
+/**
+ * The connection with the product.
+ */
+export type ChannelConnection = {
+    mode: 'http' | 'socket' | 'polling' | 'gateway' | 'pull';
+    /**
+     * `failed` is not tried again before the channel is changed.
+     */
+    state: 'connected' | 'connecting' | 'failed' | 'off';
+    /**
+     * The time of the last change of the state.
+     */
+    since: string;
+    last_event_at: string | null;
+    last_error: string | null;
+    bot_name: string | null;
+};
+
+export type CreatedChannel = {
+    /**
+     * dep_…: the deployment
+     */
+    deployment_id: string;
+    /**
+     * agt_…: the agent whose sessions the deployment starts
+     */
+    agent_id: string;
+    agent_name: string | null;
+    status: 'enabled' | 'disabled';
+    /**
+     * usr_…: the user who created the deployment and owns its sessions
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    type: 'channel';
+    provider: ChannelProvider;
+    name: ChannelName;
+    config: ChannelConfig;
+    credentials: SetChannelCredentials;
+    /**
+     * The URL to which the product sends events with the mode `http`.
+     */
+    callback_url: string;
+    connection: ChannelConnection;
+    /**
+     * For example, that anyone can talk to the agent.
+     */
+    warnings: Array<string>;
+    metadata: Metadata;
+    revision: Revision;
+    /**
+     * The time of the last change.
+     */
+    updated_at: string;
+    shared_secret: string | null;
+};
+
 export type CreatedDeployment = ({
     type: 'webhook';
 } & CreatedWebhook) | ({
     type: 'schedule';
-} & Schedule);
+} & Schedule) | ({
+    type: 'channel';
+} & CreatedChannel);
 
 export type Webhook = {
     /**
@@ -1942,11 +2205,54 @@ export type Webhook = {
     updated_at: string;
 };
 
+export type Channel = {
+    /**
+     * dep_…: the deployment
+     */
+    deployment_id: string;
+    /**
+     * agt_…: the agent whose sessions the deployment starts
+     */
+    agent_id: string;
+    agent_name: string | null;
+    status: 'enabled' | 'disabled';
+    /**
+     * usr_…: the user who created the deployment and owns its sessions
+     */
+    created_by: string;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    type: 'channel';
+    provider: ChannelProvider;
+    name: ChannelName;
+    config: ChannelConfig;
+    credentials: SetChannelCredentials;
+    /**
+     * The URL to which the product sends events with the mode `http`.
+     */
+    callback_url: string;
+    connection: ChannelConnection;
+    /**
+     * For example, that anyone can talk to the agent.
+     */
+    warnings: Array<string>;
+    metadata: Metadata;
+    revision: Revision;
+    /**
+     * The time of the last change.
+     */
+    updated_at: string;
+};
+
 export type Deployment = ({
     type: 'webhook';
 } & Webhook) | ({
     type: 'schedule';
-} & Schedule);
+} & Schedule) | ({
+    type: 'channel';
+} & Channel);
 
 export type DeploymentPatch = {
     /**
@@ -1976,6 +2282,8 @@ export type DeploymentPatch = {
      * Whether failed turns count for `pause_after_failures`, too.
      */
     count_failed_turns?: boolean;
+    config?: NewChannelConfig;
+    credentials?: ChannelCredentials;
     metadata?: Metadata | null;
 };
 
@@ -2185,6 +2493,213 @@ export type Backfill = {
      * The creation time.
      */
     created_at: string;
+};
+
+export type ChannelCheck = {
+    /**
+     * The scope, intent or other fact that was checked.
+     */
+    name: string;
+    /**
+     * Whether the check passed.
+     */
+    ok: boolean;
+    problem: string | null;
+};
+
+export type ChannelProbe = {
+    checks: Array<ChannelCheck>;
+    /**
+     * The time of the checks.
+     */
+    checked_at: string;
+};
+
+export type SetupStep = {
+    /**
+     * The name of the step.
+     */
+    name: string;
+    /**
+     * What to do.
+     */
+    instruction: string;
+    url: string | null;
+    content: string | null;
+    content_type: string | null;
+    /**
+     * Whether the step is complete.
+     */
+    done: boolean;
+};
+
+export type ChannelSetup = {
+    steps: Array<SetupStep>;
+};
+
+export type DeliverySender = {
+    /**
+     * The account at the product.
+     */
+    external_id: string;
+    /**
+     * The display name.
+     */
+    name: string;
+    user_id: string | null;
+};
+
+/**
+ * The chat, topic or thread, as the product names it.
+ */
+export type ConversationId = string;
+
+export type Delivery = {
+    /**
+     * dlv_…: the delivery
+     */
+    delivery_id: string;
+    /**
+     * The time at which it was received.
+     */
+    created_at: string;
+    kind: 'message' | 'command' | 'action' | 'file' | 'other';
+    /**
+     * `pending` waits for a channel worker. `ignored` was no message for the agent. `refused` was not verified or not allowed. `failed` was tried 10 times.
+     */
+    result: 'pending' | 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'failed';
+    reason: string | null;
+    sender: DeliverySender | null;
+    conversation: ConversationId | null;
+    session_id: string | null;
+    turn_id: string | null;
+    /**
+     * The size in bytes.
+     */
+    size: number;
+    source_address: string | null;
+    /**
+     * The number of attempts.
+     */
+    attempts: number;
+    /**
+     * The number of events that this entry stands for. Ignored and refused events share one.
+     */
+    count: number;
+};
+
+export type ChannelConversation = {
+    conversation: ConversationId;
+    title: string | null;
+    session_id: string | null;
+    /**
+     * `engaged`: a channel worker follows the session. `failing`: posts cannot be sent.
+     */
+    state: 'engaged' | 'idle' | 'failing';
+    /**
+     * The number of people who have sent a message.
+     */
+    people: number;
+    /**
+     * The time of the last message from the product.
+     */
+    last_in_at: string;
+    last_out_at: string | null;
+    /**
+     * The number of posts that are not sent yet.
+     */
+    waiting_posts: number;
+    reason: string | null;
+};
+
+export type PostKind = 'message' | 'approval' | 'notice' | 'file';
+
+export type Post = {
+    /**
+     * pst_…: the post
+     */
+    post_id: string;
+    conversation: ConversationId;
+    turn_id: string | null;
+    kind: PostKind;
+    /**
+     * The part of a long answer, from 0.
+     */
+    part: number;
+    /**
+     * `failed`: the product refused it. `dead`: 24 hours of attempts. Both can be sent again with `resend`.
+     */
+    state: 'wanted' | 'posting' | 'posted' | 'failed' | 'dead';
+    /**
+     * Increased by each new content.
+     */
+    revision: number;
+    external_id: string | null;
+    /**
+     * Whether the product may show it twice, because an answer was lost.
+     */
+    maybe_duplicate: boolean;
+    /**
+     * The number of attempts.
+     */
+    attempts: number;
+    next_at: string | null;
+    error: string | null;
+    /**
+     * The creation time.
+     */
+    created_at: string;
+    /**
+     * The time of the last change.
+     */
+    updated_at: string;
+};
+
+export type ChannelLink = {
+    /**
+     * lnk_…: the link
+     */
+    link_id: string;
+    provider: 'slack' | 'telegram' | 'discord' | 'http';
+    team: string | null;
+    /**
+     * The account at the product.
+     */
+    external_id: string;
+    /**
+     * Its display name.
+     */
+    external_name: string;
+    /**
+     * usr_…: the user
+     */
+    user_id: string;
+    how: 'confirmed' | 'email' | 'administrator';
+    /**
+     * The creation time.
+     */
+    created_at: string;
+};
+
+export type LinkCode = {
+    provider: 'slack' | 'telegram' | 'discord' | 'http';
+    team: string | null;
+    /**
+     * The account that will be linked.
+     */
+    external_id: string;
+    /**
+     * Its display name.
+     */
+    external_name: string;
+    /**
+     * The name of the channel.
+     */
+    deployment_name: string;
+    /**
+     * The end of the code.
+     */
+    expires_at: string;
 };
 
 export type ExtensionMcpServer = {
@@ -3539,7 +4054,7 @@ export type Act = {
     /**
      * The action.
      */
-    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'approval.decide' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
+    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'approval.decide' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'channel.probe' | 'channel.link' | 'channel.unlink' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
     target_id: string | null;
     /**
      * `done`: the action was recorded before it was performed. `refused`: it was not performed.
@@ -3649,6 +4164,87 @@ export type Upload = {
      * The time after which an upload that is not used before is deleted.
      */
     expires_at: string;
+};
+
+export type PulledApproval = {
+    /**
+     * apr_…: the approval
+     */
+    approval_id: string;
+    /**
+     * The name of the tool.
+     */
+    tool: string;
+    /**
+     * The input as JSON text. Cut when it is long.
+     */
+    input: string;
+    /**
+     * Whether it can be allowed here: the input is complete.
+     */
+    can_allow: boolean;
+    decision: 'allowed' | 'denied' | 'expired' | null;
+    decided_by: string | null;
+    /**
+     * The session in the console.
+     */
+    console_url: string;
+};
+
+export type PulledFile = {
+    /**
+     * The path in the workspace.
+     */
+    path: string;
+    /**
+     * The file name.
+     */
+    name: string;
+    /**
+     * The size in bytes.
+     */
+    size: number;
+    /**
+     * The media type.
+     */
+    media_type: string;
+    /**
+     * The SHA-256 in hexadecimal.
+     */
+    sha256: string;
+};
+
+export type PulledPost = {
+    /**
+     * pst_…: the post
+     */
+    post_id: string;
+    /**
+     * Increased by each new content. A newer revision replaces the post.
+     */
+    revision: number;
+    conversation: ConversationId;
+    kind: PostKind;
+    /**
+     * The text as Markdown.
+     */
+    text: string;
+    /**
+     * Whether the turn has ended.
+     */
+    final: boolean;
+    session_id: string | null;
+    turn_id: string | null;
+    approval: PulledApproval | null;
+    file: PulledFile | null;
+};
+
+export type PulledPosts = {
+    posts: Array<PulledPost>;
+    /**
+     * The `after` of the next request.
+     */
+    next_after: string;
 };
 
 export type Readiness = {
@@ -3923,6 +4519,21 @@ export type RunId = string;
 export type BackfillId = string;
 
 /**
+ * The id of the post (`pst_…`).
+ */
+export type PostId = string;
+
+/**
+ * The id of the link (`lnk_…`).
+ */
+export type LinkId = string;
+
+/**
+ * The code of the link.
+ */
+export type Code = string;
+
+/**
  * The id of the environment (`env_…`).
  */
 export type EnvironmentId = string;
@@ -4092,7 +4703,7 @@ export type Recursive = boolean;
 /**
  * Only deployments of this type.
  */
-export type Type = 'webhook' | 'schedule';
+export type Type = 'webhook' | 'schedule' | 'channel';
 
 /**
  * Lists each check with its latency, and the backend of each role. Requires an administrator unless the service runs in local mode.
@@ -8154,7 +8765,7 @@ export type ListAgentDeploymentsData = {
         /**
          * Only deployments of this type.
          */
-        type?: 'webhook' | 'schedule';
+        type?: 'webhook' | 'schedule' | 'channel';
         /**
          * Only deployments with this status.
          */
@@ -8232,10 +8843,10 @@ export type CreateDeploymentErrors = {
         code?: 'AGENT_NOT_FOUND' | 'SESSION_NOT_FOUND';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     * `RESOURCE_IN_USE`: Another resource still uses this one. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+        code?: 'RESOURCE_IN_USE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -8303,7 +8914,7 @@ export type ListDeploymentsData = {
         /**
          * Only deployments of this type.
          */
-        type?: 'webhook' | 'schedule';
+        type?: 'webhook' | 'schedule' | 'channel';
         /**
          * Only deployments with this status.
          */
@@ -8517,10 +9128,10 @@ export type UpdateDeploymentErrors = {
         code?: 'SESSION_NOT_FOUND' | 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `DEPLOYMENT_IMMUTABLE`: A webhook cannot be changed, nor the type of a deployment. Create a replacement.
+     * `RESOURCE_IN_USE`: Another resource still uses this one. `DEPLOYMENT_IMMUTABLE`: A webhook cannot be changed, nor the type of a deployment. Create a replacement.
      */
     409: ErrorEnvelope & {
-        code?: 'DEPLOYMENT_IMMUTABLE';
+        code?: 'RESOURCE_IN_USE' | 'DEPLOYMENT_IMMUTABLE';
     };
     /**
      * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
@@ -9498,6 +10109,769 @@ export type GetBackfillResponses = {
 };
 
 export type GetBackfillResponse = GetBackfillResponses[keyof GetBackfillResponses];
+
+export type ProbeChannelData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/probe';
+};
+
+export type ProbeChannelErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ProbeChannelError = ProbeChannelErrors[keyof ProbeChannelErrors];
+
+export type ProbeChannelResponses = {
+    /**
+     * One `ChannelProbe`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: ChannelProbe;
+    };
+};
+
+export type ProbeChannelResponse = ProbeChannelResponses[keyof ProbeChannelResponses];
+
+export type GetChannelSetupData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/setup';
+};
+
+export type GetChannelSetupErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetChannelSetupError = GetChannelSetupErrors[keyof GetChannelSetupErrors];
+
+export type GetChannelSetupResponses = {
+    /**
+     * One `ChannelSetup`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: ChannelSetup;
+    };
+};
+
+export type GetChannelSetupResponse = GetChannelSetupResponses[keyof GetChannelSetupResponses];
+
+export type ListDeliveriesData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Only deliveries with this result.
+         */
+        result?: 'pending' | 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'failed';
+    };
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/deliveries';
+};
+
+export type ListDeliveriesErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListDeliveriesError = ListDeliveriesErrors[keyof ListDeliveriesErrors];
+
+export type ListDeliveriesResponses = {
+    /**
+     * A page of type `Delivery`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Delivery>;
+        page: Page;
+    };
+};
+
+export type ListDeliveriesResponse = ListDeliveriesResponses[keyof ListDeliveriesResponses];
+
+export type ListChannelConversationsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+    };
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/conversations';
+};
+
+export type ListChannelConversationsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListChannelConversationsError = ListChannelConversationsErrors[keyof ListChannelConversationsErrors];
+
+export type ListChannelConversationsResponses = {
+    /**
+     * A page of type `ChannelConversation`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<ChannelConversation>;
+        page: Page;
+    };
+};
+
+export type ListChannelConversationsResponse = ListChannelConversationsResponses[keyof ListChannelConversationsResponses];
+
+export type ListPostsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Only posts in this state.
+         */
+        state?: 'wanted' | 'posting' | 'posted' | 'failed' | 'dead';
+        /**
+         * Only posts of this conversation.
+         */
+        conversation?: string;
+    };
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/posts';
+};
+
+export type ListPostsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListPostsError = ListPostsErrors[keyof ListPostsErrors];
+
+export type ListPostsResponses = {
+    /**
+     * A page of type `Post`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Post>;
+        page: Page;
+    };
+};
+
+export type ListPostsResponse = ListPostsResponses[keyof ListPostsResponses];
+
+export type ResendPostData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+        /**
+         * The id of the post (`pst_…`).
+         */
+        post_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/posts/{post_id}/resend';
+};
+
+export type ResendPostErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it. `POST_NOT_FOUND`: The channel has no such post.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND' | 'POST_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`. `CHANNEL_NOT_CONNECTED`: The channel is disabled or not connected with its product. The connection of the channel shows the reason.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL' | 'CHANNEL_NOT_CONNECTED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ResendPostError = ResendPostErrors[keyof ResendPostErrors];
+
+export type ResendPostResponses = {
+    /**
+     * One `Post`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Post;
+    };
+};
+
+export type ResendPostResponse = ResendPostResponses[keyof ResendPostResponses];
+
+export type ListChannelLinksData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+    };
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/links';
+};
+
+export type ListChannelLinksErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListChannelLinksError = ListChannelLinksErrors[keyof ListChannelLinksErrors];
+
+export type ListChannelLinksResponses = {
+    /**
+     * A page of type `ChannelLink`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<ChannelLink>;
+        page: Page;
+    };
+};
+
+export type ListChannelLinksResponse = ListChannelLinksResponses[keyof ListChannelLinksResponses];
+
+export type DeleteChannelLinkData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+        /**
+         * The id of the link (`lnk_…`).
+         */
+        link_id: string;
+    };
+    query?: never;
+    url: '/admin/agents/{agent_id}/deployments/{deployment_id}/links/{link_id}';
+};
+
+export type DeleteChannelLinkErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it. `LINK_NOT_FOUND`: The link or link code does not exist, was used, has expired, or belongs to another account.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND' | 'LINK_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteChannelLinkError = DeleteChannelLinkErrors[keyof DeleteChannelLinkErrors];
+
+export type DeleteChannelLinkResponses = {
+    /**
+     * The link was ended.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * lnk_…: the link
+             */
+            link_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteChannelLinkResponse = DeleteChannelLinkResponses[keyof DeleteChannelLinkResponses];
+
+export type ListLinksData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+    };
+    url: '/auth/links';
+};
+
+export type ListLinksErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListLinksError = ListLinksErrors[keyof ListLinksErrors];
+
+export type ListLinksResponses = {
+    /**
+     * A page of type `ChannelLink`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<ChannelLink>;
+        page: Page;
+    };
+};
+
+export type ListLinksResponse = ListLinksResponses[keyof ListLinksResponses];
+
+export type DeleteLinkData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the link (`lnk_…`).
+         */
+        link_id: string;
+    };
+    query?: never;
+    url: '/auth/links/{link_id}';
+};
+
+export type DeleteLinkErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `LINK_NOT_FOUND`: The link or link code does not exist, was used, has expired, or belongs to another account.
+     */
+    404: ErrorEnvelope & {
+        code?: 'LINK_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type DeleteLinkError = DeleteLinkErrors[keyof DeleteLinkErrors];
+
+export type DeleteLinkResponses = {
+    /**
+     * The link was ended.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * lnk_…: the link
+             */
+            link_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteLinkResponse = DeleteLinkResponses[keyof DeleteLinkResponses];
+
+export type GetLinkCodeData = {
+    body?: never;
+    path: {
+        /**
+         * The code of the link.
+         */
+        code: string;
+    };
+    query?: never;
+    url: '/auth/link-codes/{code}';
+};
+
+export type GetLinkCodeErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `LINK_NOT_FOUND`: The link or link code does not exist, was used, has expired, or belongs to another account.
+     */
+    404: ErrorEnvelope & {
+        code?: 'LINK_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetLinkCodeError = GetLinkCodeErrors[keyof GetLinkCodeErrors];
+
+export type GetLinkCodeResponses = {
+    /**
+     * One `LinkCode`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: LinkCode;
+    };
+};
+
+export type GetLinkCodeResponse = GetLinkCodeResponses[keyof GetLinkCodeResponses];
+
+export type ConfirmLinkData = {
+    body?: never;
+    path: {
+        /**
+         * The code of the link.
+         */
+        code: string;
+    };
+    query?: never;
+    url: '/auth/link-codes/{code}';
+};
+
+export type ConfirmLinkErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: ErrorEnvelope & {
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+    };
+    /**
+     * `LINK_NOT_FOUND`: The link or link code does not exist, was used, has expired, or belongs to another account.
+     */
+    404: ErrorEnvelope & {
+        code?: 'LINK_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ConfirmLinkError = ConfirmLinkErrors[keyof ConfirmLinkErrors];
+
+export type ConfirmLinkResponses = {
+    /**
+     * One `ChannelLink`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: ChannelLink;
+    };
+};
+
+export type ConfirmLinkResponse = ConfirmLinkResponses[keyof ConfirmLinkResponses];
 
 export type GetAgentExtensionsData = {
     body?: never;
@@ -14101,7 +15475,7 @@ export type ListActsData = {
         /**
          * Only this action.
          */
-        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'approval.decide' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
+        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'approval.decide' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'mcp-server.create' | 'mcp-server.update' | 'mcp-server.delete' | 'mcp-server.probe' | 'mcp-server.review' | 'mcp-server.drift' | 'skill.create' | 'skill.version' | 'skill.update' | 'skill.delete' | 'extensions.update' | 'sandbox.terminate' | 'deployment.create' | 'deployment.update' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'schedule.run' | 'schedule.backfill' | 'channel.probe' | 'channel.link' | 'channel.unlink' | 'deployment.look' | 'deployments.list' | 'vault.create' | 'vault.update' | 'vault.delete' | 'vault.assign' | 'vault.rotate' | 'credential.create' | 'credential.update' | 'credential.delete' | 'credential.test' | 'credential.lend' | 'credential.refuse' | 'credential.echo' | 'credential.refresh' | 'connection.begin' | 'connection.finish' | 'connection.refuse' | 'connection.update' | 'connection.delete' | 'audit.list' | 'access.refuse';
         /**
          * Only actions on this object.
          */
@@ -15605,6 +16979,169 @@ export type TriggerDeploymentResponses = {
 };
 
 export type TriggerDeploymentResponse = TriggerDeploymentResponses[keyof TriggerDeploymentResponses];
+
+export type ReceiveCallbackData = {
+    body?: unknown;
+    headers?: {
+        /**
+         * Of the provider `http`: the header of Standard Webhooks. Other products send their own headers.
+         */
+        'webhook-id'?: string;
+        /**
+         * Of the provider `http`: the header of Standard Webhooks. Other products send their own headers.
+         */
+        'webhook-timestamp'?: string;
+        /**
+         * Of the provider `http`: the header of Standard Webhooks. Other products send their own headers.
+         */
+        'webhook-signature'?: string;
+    };
+    path: {
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: never;
+    url: '/deployments/{deployment_id}/callback';
+};
+
+export type ReceiveCallbackErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `DEPLOYMENT_UNAUTHORIZED`: The webhook timestamp or signature is missing, stale or invalid.
+     */
+    401: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_UNAUTHORIZED';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ReceiveCallbackError = ReceiveCallbackErrors[keyof ReceiveCallbackErrors];
+
+export type ReceiveCallbackResponses = {
+    /**
+     * The answer that the product expects.
+     */
+    200: unknown;
+    /**
+     * Provider `http`: the event was stored.
+     */
+    202: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * dlv_…: the delivery
+             */
+            delivery_id: string;
+            session_id: string | null;
+            /**
+             * The event had been received before.
+             */
+            duplicate: boolean;
+        };
+    };
+};
+
+export type ReceiveCallbackResponse = ReceiveCallbackResponses[keyof ReceiveCallbackResponses];
+
+export type PullPostsData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the deployment (`dep_…`).
+         */
+        deployment_id: string;
+    };
+    query?: {
+        /**
+         * The `next_after` of the previous response. Default: the first post.
+         */
+        after?: string;
+        /**
+         * Wait up to this many seconds for a post.
+         */
+        wait_seconds?: number;
+    };
+    url: '/deployments/{deployment_id}/posts';
+};
+
+export type PullPostsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `DEPLOYMENT_UNAUTHORIZED`: The webhook timestamp or signature is missing, stale or invalid.
+     */
+    401: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_UNAUTHORIZED';
+    };
+    /**
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'DEPLOYMENT_NOT_FOUND';
+    };
+    /**
+     * `NOT_A_CHANNEL`: The deployment is of another type than `channel`.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NOT_A_CHANNEL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type PullPostsError = PullPostsErrors[keyof PullPostsErrors];
+
+export type PullPostsResponses = {
+    /**
+     * One `PulledPosts`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: PulledPosts;
+    };
+};
+
+export type PullPostsResponse = PullPostsResponses[keyof PullPostsResponses];
 
 export type IsAliveData = {
     body?: never;

@@ -71,6 +71,15 @@ export function readBoundedBody(
   stream.on('error', onClose);
 }
 
+/** Reads a body as `readBoundedBody` does, with its announced length. */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | typeof OVERSIZE> {
+  return new Promise((resolve, reject) => {
+    readBoundedBody(request, request.headers['content-length'], limit, (error, body) =>
+      error ? reject(error) : resolve(body),
+    );
+  });
+}
+
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?$/i;
 
 /** Refuses requests whose Content-Type is not JSON in UTF-8, or whose body is encoded. */

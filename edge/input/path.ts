@@ -13,6 +13,8 @@ const IDS: Record<string, { prefix: IdPrefix; missing: ErrorCode }> = {
   deployment_id: { prefix: 'dep', missing: 'DEPLOYMENT_NOT_FOUND' },
   run_id: { prefix: 'run', missing: 'RUN_NOT_FOUND' },
   backfill_id: { prefix: 'bkf', missing: 'BACKFILL_NOT_FOUND' },
+  post_id: { prefix: 'pst', missing: 'POST_NOT_FOUND' },
+  link_id: { prefix: 'lnk', missing: 'LINK_NOT_FOUND' },
   token_id: { prefix: 'tok', missing: 'TOKEN_NOT_FOUND' },
   vault_id: { prefix: 'vlt', missing: 'VAULT_NOT_FOUND' },
   credential_id: { prefix: 'crd', missing: 'CREDENTIAL_NOT_FOUND' },

@@ -17,7 +17,7 @@ interface WebhookAdmissionContext {
   metrics: Metrics;
 }
 
-const TRIGGER = /^\/api\/v1\/deployments\/([^/?]+)\/trigger(?:[?#]|$)/;
+const TRIGGER = /^\/api\/v1\/deployments\/([^/?]+)\/(?:trigger|callback)(?:[?#]|$)/;
 /** Scheme and authority of a request target in absolute form (RFC 9112, section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 /** A body of this length is read and discarded, so that the connection can be used again. */

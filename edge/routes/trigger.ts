@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { OVERSIZE, readBoundedBody } from '../input/body.ts';
+import { OVERSIZE, readBody } from '../input/body.ts';
 import { occurrences } from '../input/headers.ts';
 import { disconnectSignal } from '../plugins/disconnect-signal.ts';
 import { route } from '../route.ts';
@@ -61,7 +60,7 @@ export const triggerRoutes = [
     createHandler({ clients, maxWebhookBytes }) {
       return async (request, reply) => {
         const { raw } = request;
-        const body = await receive(request, maxWebhookBytes);
+        const body = await readBody(raw, maxWebhookBytes);
         const answer = await clients.deployments.trigger(
           {
             deploymentId: (request.params as { deployment_id: string }).deployment_id,
@@ -83,11 +82,3 @@ export const triggerRoutes = [
     },
   }),
 ];
-
-function receive({ raw }: FastifyRequest, maxBytes: number): Promise<Buffer | typeof OVERSIZE> {
-  return new Promise((resolve, reject) => {
-    readBoundedBody(raw, raw.headers['content-length'], maxBytes, (error, body) =>
-      error ? reject(error) : resolve(body),
-    );
-  });
-}

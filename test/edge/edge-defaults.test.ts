@@ -33,7 +33,7 @@ const TIME = '2026-01-01T00:00:00.000Z';
 const IDS: Record<string, string> = {
   ...{ agent_id: 'agt', assistant_id: 'ast', session_id: 'ses', turn_id: 'trn', approval_id: 'apr' },
   ...{ environment_id: 'env', sandbox_id: 'sbx', deployment_id: 'dep', token_id: 'tok', user_id: 'usr' },
-  ...{ run_id: 'run', backfill_id: 'bkf' },
+  ...{ run_id: 'run', backfill_id: 'bkf', post_id: 'pst', link_id: 'lnk' },
   ...{ vault_id: 'vlt', credential_id: 'crd', rotation_id: 'rot', mcp_server_id: 'mcp', skill_id: 'skl' },
 };
 const ID = '01KAK3V9Q6W1X2Y3Z4A5B6C7D8';
@@ -158,7 +158,10 @@ async function addedBy(
     const value = text.slice(text.indexOf('=') + 1);
     // The sealed members of a body.
     const isSealed = text.startsWith('ahs.common.v1.SealedForPeer.box=');
-    const isGiven = isSealed || value.includes(GIVEN) || value.endsWith(ID) || value === '127.0.0.1';
+    // A signature covers the request line and the headers, so they are passed on as received.
+    const isSigned = /^ahs\.deployments\.v1\.(CallbackHeader\.|PullPostsRequest\.target=)/.test(text);
+    const isGiven =
+      isSealed || isSigned || value.includes(GIVEN) || value.endsWith(ID) || value === '127.0.0.1';
     return !isGiven && !chosen.includes(value) && !BY_ROUTE.includes(text) && !text.startsWith(BY_COOKIE);
   });
 }

@@ -19,4 +19,10 @@ const connections = createRoute({
   ),
 });
 
-export const accountRoutes = [tokens, connections] as const;
+const link = createRoute({
+  getParentRoute: under,
+  path: '/link/$code',
+  component: lazyRouteComponent(() => loadChunk(() => import('../../pages/link/link.tsx')), 'LinkPage'),
+});
+
+export const accountRoutes = [tokens, connections, link] as const;

@@ -13,6 +13,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AvailableServer } from './available-server.tsx';
 import { ConnectionRow } from './connection-row.tsx';
+import { LinkedAccounts } from './linked-accounts.tsx';
 import { RefusedNotice } from './refused-notice.tsx';
 
 const route = getRouteApi('/connections');
@@ -27,7 +28,7 @@ export function ConnectionsPage() {
   return (
     <Page
       title="Connections"
-      lead="Your access to MCP servers. Only your own sessions use it."
+      lead="Your access to MCP servers and your accounts of messaging products. Only your own sessions use them."
       actions={<CopyCurl path={PATH} />}
     >
       {refused !== undefined && <RefusedNotice code={refused} />}
@@ -53,6 +54,7 @@ export function ConnectionsPage() {
               <AvailableServer key={server.mcp_server_id} server={server} />
             ))}
           </List>
+          <LinkedAccounts />
         </div>
       )}
     </Page>

@@ -58,6 +58,23 @@ const TEXTS = {
       meaning: 'The schedule and the list of its runs are deleted. Sessions that it started are kept.',
     },
   },
+  channel: {
+    enabled: 'Channel enabled. It connects with its product.',
+    disable: {
+      title: 'Disable channel?',
+      action: 'Disable',
+      done: 'Channel disabled.',
+      meaning:
+        'The bot no longer gets messages, and posts that are not sent wait. Sessions in progress go on. Enabling the channel connects it again.',
+    },
+    delete: {
+      title: 'Delete channel?',
+      action: 'Delete',
+      done: 'Channel deleted.',
+      meaning:
+        'The channel, its conversations and the lists of deliveries and posts are deleted. Sessions that it started are kept.',
+    },
+  },
 };
 
 /** Enables, disables and deletes deployments, on every page. */

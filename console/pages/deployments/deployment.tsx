@@ -21,6 +21,10 @@ const ScheduleContent = lazy(async () => ({
   default: (await import('./schedule/schedule.tsx')).ScheduleContent,
 }));
 
+const ChannelContent = lazy(async () => ({
+  default: (await import('./channel/channel.tsx')).ChannelContent,
+}));
+
 /** The page of a deployment of any type. */
 export function DeploymentPage() {
   const { agentId, deploymentId } = route.useParams();
@@ -50,7 +54,11 @@ export function DeploymentPage() {
   if (deployment.type === 'webhook') return <WebhookContent key={deploymentId} webhook={deployment} />;
   return (
     <Suspense fallback={<Skeleton lines={8} />}>
-      <ScheduleContent key={deploymentId} schedule={deployment} />
+      {deployment.type === 'schedule' ? (
+        <ScheduleContent key={deploymentId} schedule={deployment} />
+      ) : (
+        <ChannelContent key={deploymentId} channel={deployment} />
+      )}
     </Suspense>
   );
 }

@@ -22,6 +22,7 @@ const TYPES = [
   { value: 'any', text: 'Any type' },
   { value: 'webhook', text: 'Webhooks' },
   { value: 'schedule', text: 'Schedules' },
+  { value: 'channel', text: 'Channels' },
 ] as const;
 
 const STATUSES = [
@@ -50,7 +51,7 @@ export function DeploymentsPage() {
   return (
     <Page
       title="Deployments"
-      lead="Webhooks and schedules that start sessions of your agents."
+      lead="Webhooks, schedules and messaging products that start sessions of your agents."
       actions={
         <>
           <CopyCurl {...requests.list(search)} />
@@ -104,8 +105,8 @@ export function DeploymentsPage() {
               action={create}
               curl={curlOf(requests.createWebhook(undefined, ''))}
             >
-              No deployments yet. A webhook lets another system start sessions, and a schedule starts them at
-              fixed times.
+              No deployments yet. A webhook lets another system start sessions, a schedule starts them at
+              fixed times, and a channel connects a messaging product.
             </EmptyState>
           )
         }

@@ -10,6 +10,8 @@ const route = getRouteApi('/deployments/new');
 
 const NewSchedule = lazy(async () => ({ default: (await import('./schedule/new.tsx')).NewSchedule }));
 
+const NewChannel = lazy(async () => ({ default: (await import('./channel/new.tsx')).NewChannel }));
+
 const TYPES = [
   {
     value: 'webhook',
@@ -20,6 +22,11 @@ const TYPES = [
     value: 'schedule',
     text: 'Schedule',
     about: 'Starts a session at the times of a calendar or an interval.',
+  },
+  {
+    value: 'channel',
+    text: 'Channel',
+    about: 'Connects the agent with Slack, Telegram, Discord or another messaging product.',
   },
 ] as const;
 
@@ -57,7 +64,7 @@ export function NewDeploymentPage() {
         <NewWebhook />
       ) : (
         <Suspense fallback={<Skeleton lines={8} />}>
-          <NewSchedule />
+          {type === 'schedule' ? <NewSchedule /> : <NewChannel />}
         </Suspense>
       )}
     </Page>

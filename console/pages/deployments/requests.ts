@@ -28,5 +28,28 @@ export const requests = {
   run: (deployment: DeploymentRef): CurlOptions => ({ method: 'POST', path: `${pathOf(deployment)}/run` }),
   runs: (deployment: DeploymentRef): CurlOptions => ({ path: `${pathOf(deployment)}/runs` }),
   backfills: (deployment: DeploymentRef): CurlOptions => ({ path: `${pathOf(deployment)}/backfills` }),
+  setup: (deployment: DeploymentRef): CurlOptions => ({ path: `${pathOf(deployment)}/setup` }),
+  probe: (deployment: DeploymentRef): CurlOptions => ({
+    method: 'POST',
+    path: `${pathOf(deployment)}/probe`,
+  }),
+  deliveries: (deployment: DeploymentRef, result?: string): CurlOptions => ({
+    path: pathWithQuery(`${pathOf(deployment)}/deliveries`, { result }),
+  }),
+  conversations: (deployment: DeploymentRef): CurlOptions => ({
+    path: `${pathOf(deployment)}/conversations`,
+  }),
+  posts: (deployment: DeploymentRef, state?: string): CurlOptions => ({
+    path: pathWithQuery(`${pathOf(deployment)}/posts`, { state }),
+  }),
+  resend: (deployment: DeploymentRef, postId: string): CurlOptions => ({
+    method: 'POST',
+    path: `${pathOf(deployment)}/posts/${postId}/resend`,
+  }),
+  links: (deployment: DeploymentRef): CurlOptions => ({ path: `${pathOf(deployment)}/links` }),
+  endLink: (deployment: DeploymentRef, linkId: string): CurlOptions => ({
+    method: 'DELETE',
+    path: `${pathOf(deployment)}/links/${linkId}`,
+  }),
   calls: (deployment: DeploymentRef): CurlOptions => ({ path: `${pathOf(deployment)}/invocations` }),
 };

@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import type { Deployment } from '../../gen/index.ts';
 import { TextLink } from '../../parts/navigation/links.tsx';
 import type { Column } from '../../parts/resources/long-list.tsx';
+import { providerName } from '../../parts/text/provider-names.ts';
 import { Time } from '../../ui/time.tsx';
 import type { DeploymentActions } from './actions.tsx';
 import { RowMenu } from './row-menu.tsx';
@@ -70,8 +71,9 @@ function DeploymentCell({ deployment }: { deployment: Deployment }) {
   );
 }
 
-/** The prompt of a schedule, or the prefix of a webhook. */
+/** The prompt of a schedule, the prefix of a webhook, or the product of a channel. */
 function FirstText({ deployment }: { deployment: Deployment }) {
+  if (deployment.type === 'channel') return providerName(deployment.provider);
   const text = deployment.type === 'schedule' ? deployment.prompt : deployment.prompt_prefix;
   if (text === null) return <span className="text-muted">The body</span>;
   return (

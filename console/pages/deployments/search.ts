@@ -1,7 +1,7 @@
 import type { Deployment } from '../../gen/index.ts';
 import { choiceParam, type RawSearch, textParam } from '../../parts/navigation/search-params.ts';
 
-export const DEPLOYMENT_TYPES = ['webhook', 'schedule'] as const;
+export const DEPLOYMENT_TYPES = ['webhook', 'schedule', 'channel'] as const;
 export const DEPLOYMENT_STATUSES = ['enabled', 'disabled'] as const;
 
 /** Query parameters of the deployment list. */
@@ -35,11 +35,14 @@ export const readNewDeploymentSearch = (search: RawSearch): NewDeploymentSearch 
 export const SENDER_LANGUAGES = ['curl', 'node', 'python', 'go'] as const;
 export type SenderLanguage = (typeof SENDER_LANGUAGES)[number];
 
-export const SCHEDULE_TABS = ['runs', 'settings', 'backfills'] as const;
+export const DEPLOYMENT_TABS = [
+  ...(['runs', 'settings', 'backfills'] as const),
+  ...(['conversations', 'deliveries', 'posts', 'people', 'setup'] as const),
+];
 
 export interface DeploymentSearch {
-  /** The open tab of a schedule. Default: runs. */
-  tab?: (typeof SCHEDULE_TABS)[number] | undefined;
+  /** The open tab. Default: the runs of a schedule, the conversations of a channel. */
+  tab?: (typeof DEPLOYMENT_TABS)[number] | undefined;
   /** The webhook that this one replaces. */
   replaces?: string | undefined;
   /** The agent of the replaced webhook, if it is a different one. */
@@ -49,7 +52,7 @@ export interface DeploymentSearch {
 }
 
 export const readDeploymentSearch = (search: RawSearch): DeploymentSearch => ({
-  tab: choiceParam(search, 'tab', SCHEDULE_TABS),
+  tab: choiceParam(search, 'tab', DEPLOYMENT_TABS),
   replaces: textParam(search, 'replaces'),
   of: textParam(search, 'of'),
   sender: choiceParam(search, 'sender', SENDER_LANGUAGES),

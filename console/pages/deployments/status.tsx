@@ -16,9 +16,10 @@ export const webhookTitle = ({ deployment_id: id, agent_name: name }: Webhook) =
 
 /** The title of a deployment in lists and dialogs. */
 export const deploymentTitle = (deployment: Deployment) =>
-  deployment.type === 'schedule' ? deployment.name : agentNameOf(deployment);
+  deployment.type === 'webhook' ? agentNameOf(deployment) : deployment.name;
 
 export const TYPE_NAMES: Record<Deployment['type'], string> = {
   webhook: 'Webhook',
   schedule: 'Schedule',
+  channel: 'Channel',
 };

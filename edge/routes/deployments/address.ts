@@ -8,3 +8,6 @@ export const deploymentRef = ({ param }: Pick<Exchange, 'param'>) => ({
   agentId: param('agent_id'),
   deploymentId: param('deployment_id'),
 });
+
+/** The errors of every route of a channel. */
+export const OF_CHANNEL = ['DEPLOYMENT_NOT_FOUND', 'NOT_A_CHANNEL'] as const;

@@ -1,10 +1,5 @@
-import { type Static, Type } from 'typebox';
-import { type PeerSealer, secretsIn } from '../../../lib/grpc/sealed-for-peer.ts';
-import {
-  type CreateDeploymentResponse,
-  type Deployment,
-  DeploymentsServiceDefinition,
-} from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { Type } from 'typebox';
+import type { Deployment } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { list, ok } from '../../envelope.ts';
 import { idempotencyKey, ifMatch } from '../../input/headers.ts';
 import { type Exchange, route } from '../../route.ts';
@@ -25,14 +20,11 @@ import {
   DeploymentShape,
   serializeDeployment,
 } from '../../schemas/deployments/deployments.ts';
-import {
-  DeploymentPatchBody,
-  scheduleChangeOf,
-  scheduleSettingsOf,
-} from '../../schemas/deployments/schedules.ts';
+import { DeploymentPatchBody, scheduleChangeOf } from '../../schemas/deployments/schedules.ts';
 import { etag } from '../etag.ts';
 import { replayed } from '../replayed.ts';
 import { deploymentRef, OF_AGENT, ONE } from './address.ts';
+import { channelChangeOf, settingsOf, sharedSecretIn } from './bodies.ts';
 
 const filters = {
   q: search("Matches a part of the name, of the agent's name, of the type or of the id."),
@@ -62,36 +54,6 @@ async function listDeployments({ clients, call }: Exchange, query: Filters, agen
   return list(deployments.map(serializeDeployment), page);
 }
 
-/** Returns null in a replay. The previous release of the service sends the secret in clear. */
-function sharedSecretIn(
-  { sealedSharedSecret, sharedSecret, replayed: isReplay }: CreateDeploymentResponse,
-  sealer: PeerSealer,
-  requestId: string,
-): string | null {
-  if (isReplay || sealedSharedSecret === undefined) return sharedSecret ?? null;
-  const call = {
-    contract: DeploymentsServiceDefinition,
-    method: 'createDeployment',
-    peer: 'deployments',
-    requestId,
-  } as const;
-  return secretsIn(sealer.open(sealedSharedSecret, call)).shared_secret?.reveal() ?? null;
-}
-
-function settingsOf(body: Static<typeof DeploymentCreationBody>) {
-  if (body.type === 'webhook')
-    return {
-      type: body.type,
-      promptPrefix: body.prompt_prefix ?? undefined,
-      acceptsSealedSecret: true,
-      name: '',
-      metadata: {},
-      schedule: undefined,
-    };
-  const { type, name, metadata = {} } = body;
-  return { type, name, metadata, schedule: scheduleSettingsOf(body) };
-}
-
 /** Webhooks have no ETag: they cannot be changed. */
 function etagOf(deployment: Deployment | undefined) {
   return deployment?.type === 'webhook' ? {} : etag(deployment?.revision);
@@ -106,8 +68,9 @@ export const deploymentRoutes = [
     tag: 'Deployments',
     summary: 'Create a deployment',
     description:
-      'Creates a webhook or a schedule. The response to a webhook contains the trigger URL and the shared secret. The secret is ' +
-      'returned only once. A webhook cannot be changed later.',
+      'Creates a webhook, a schedule or a channel. The response to a webhook contains the trigger URL and the shared secret; ' +
+      'the one to a channel with the provider `http` contains its secret. A secret is returned only once. A webhook cannot be ' +
+      'changed later.',
     headers: ['Idempotency-Key'],
     body: DeploymentCreationBody,
     example: { type: 'webhook', prompt_prefix: 'A build has finished:' },
@@ -118,13 +81,13 @@ export const deploymentRoutes = [
       headers: ['ETag'],
       secret: true,
     },
-    errors: ['AGENT_NOT_FOUND', 'INVALID_SCHEDULE', 'SESSION_NOT_FOUND', 'QUOTA_EXCEEDED'],
+    errors: ['AGENT_NOT_FOUND', 'INVALID_SCHEDULE', 'SESSION_NOT_FOUND', 'RESOURCE_IN_USE', 'QUOTA_EXCEEDED'],
     async answer({ clients, sealer, call, param, body, request }) {
       const response = await clients.deployments.createDeployment(
         {
           agentId: param('agent_id'),
           idempotencyKey: idempotencyKey(request.raw),
-          ...settingsOf(body),
+          ...settingsOf(body, sealer, request.id),
         },
         call,
       );
@@ -191,9 +154,9 @@ export const deploymentRoutes = [
     tag: 'Deployments',
     summary: 'Update a deployment',
     description:
-      'Changes a schedule. Omitted members stay unchanged. Runs that have started keep their prompt. Webhooks are immutable ' +
+      'Changes a schedule or a channel. Omitted members stay unchanged. Runs that have started keep their prompt. Webhooks are immutable ' +
       'and fail with DEPLOYMENT_IMMUTABLE: create a new one, switch the sender over and delete the old one. With `If-Match`, ' +
-      'the request fails if the schedule has changed since.',
+      'the request fails if the deployment has changed since.',
     headers: ['If-Match'],
     body: DeploymentPatchBody,
     example: { cron: '0 8 * * *', timezone: 'Europe/Berlin' },
@@ -203,9 +166,12 @@ export const deploymentRoutes = [
       data: DeploymentShape,
       headers: ['ETag'],
     },
-    errors: ['DEPLOYMENT_NOT_FOUND', 'DEPLOYMENT_IMMUTABLE', 'INVALID_SCHEDULE', 'SESSION_NOT_FOUND'],
+    errors: [
+      ...(['DEPLOYMENT_NOT_FOUND', 'DEPLOYMENT_IMMUTABLE', 'INVALID_SCHEDULE'] as const),
+      ...(['SESSION_NOT_FOUND', 'RESOURCE_IN_USE'] as const),
+    ],
     async answer(exchange) {
-      const { body, clients, call, request } = exchange;
+      const { body, clients, sealer, call, request } = exchange;
       const { deployment } = await clients.deployments.updateDeployment(
         {
           ...deploymentRef(exchange),
@@ -214,6 +180,7 @@ export const deploymentRoutes = [
           name: body.name,
           metadata: metadataPatch(body.metadata),
           schedule: scheduleChangeOf(body),
+          channel: channelChangeOf(body, sealer, request.id),
           ifRevisions: ifMatch(request.raw),
         },
         call,
@@ -257,7 +224,7 @@ export const deploymentRoutes = [
     tag: 'Deployments',
     summary: 'Enable a deployment',
     description:
-      'The trigger URL and the secret of a webhook work again. A schedule goes on with its next time.',
+      'The trigger URL and the secret of a webhook work again. A schedule goes on with its next time. A channel connects with its product.',
     success: { status: 200, description: 'The updated deployment.', data: DeploymentShape },
     errors: ['DEPLOYMENT_NOT_FOUND'],
     async answer(exchange) {
@@ -278,7 +245,7 @@ export const deploymentRoutes = [
     summary: 'Disable a deployment',
     description:
       'The trigger URL of a webhook returns 404 immediately. Times of a schedule pass without a run, and its queued runs are ' +
-      'cancelled. The deployment can be enabled again.',
+      'cancelled. A channel is removed from its product. The deployment can be enabled again.',
     success: { status: 200, description: 'The updated deployment.', data: DeploymentShape },
     errors: ['DEPLOYMENT_NOT_FOUND'],
     async answer(exchange) {

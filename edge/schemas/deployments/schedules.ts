@@ -15,6 +15,8 @@ import {
   text,
   time,
 } from '../common.ts';
+import { ChannelConfigBody } from './channel-config.ts';
+import { ChannelCredentialsBody } from './channels.ts';
 import { RUN_STATUSES } from './runs.ts';
 import { daylightSaving, jitterSeconds, newTiming, timing, timingChangeOf, timingOf } from './timing.ts';
 import { deploymentMembers } from './webhooks.ts';
@@ -104,6 +106,8 @@ export const DeploymentPatchBody = closed(
     name: optional(settings.name),
     prompt: optional(settings.prompt),
     ...omissible,
+    config: optional(ChannelConfigBody),
+    credentials: optional(ChannelCredentialsBody),
     metadata: optional(nullable(Metadata)),
   },
   { title: 'DeploymentPatch' },
@@ -163,7 +167,12 @@ export function scheduleSettingsOf(body: Static<typeof ScheduleCreationBody>): S
   };
 }
 
-export function scheduleChangeOf(body: Static<typeof DeploymentPatchBody>): ScheduleChange {
+/** The members that only schedules have. */
+const SCHEDULE_MEMBERS = ['prompt', ...Object.keys(omissible)];
+
+/** Undefined when the body has no member that only schedules have: the service refuses such a change of a channel. */
+export function scheduleChangeOf(body: Static<typeof DeploymentPatchBody>): ScheduleChange | undefined {
+  if (!SCHEDULE_MEMBERS.some((member) => member in body)) return undefined;
   return {
     prompt: body.prompt,
     timing: timingChangeOf(body),

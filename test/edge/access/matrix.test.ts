@@ -18,6 +18,8 @@ const PREFIXES: Record<string, string> = {
   deployment_id: 'dep',
   environment_id: 'env',
   sandbox_id: 'sbx',
+  post_id: 'pst',
+  link_id: 'lnk',
   token_id: 'tok',
   user_id: 'usr',
   vault_id: 'vlt',

@@ -69,6 +69,19 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'GET /api/v1/auth/connections/callback': nothing('CONNECTION_REFUSED'),
   'GET /api/v1/auth/connections/client.json': nothing(200),
 
+  'GET /api/v1/auth/links': read('OK'),
+  'DELETE /api/v1/auth/links/{link_id}': write('LINK_NOT_FOUND'),
+  'GET /api/v1/auth/link-codes/{code}': read('LINK_NOT_FOUND'),
+  'POST /api/v1/auth/link-codes/{code}': { ...write('LINK_NOT_FOUND'), token: 'FORBIDDEN' },
+
+  'POST /api/v1/deployments/{deployment_id}/callback': {
+    needs: 'a signature',
+    member: 'DEPLOYMENT_NOT_FOUND',
+  },
+  'GET /api/v1/deployments/{deployment_id}/posts': {
+    needs: 'a signature',
+    member: 'DEPLOYMENT_NOT_FOUND',
+  },
   'POST /api/v1/deployments/{deployment_id}/trigger': {
     needs: 'a signature',
     member: 'DEPLOYMENT_NOT_FOUND',
@@ -168,6 +181,17 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}':
     read('DEPLOYMENT_NOT_FOUND'),
   'DELETE /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/backfills/{backfill_id}':
+    write('DEPLOYMENT_NOT_FOUND'),
+  'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/probe': write('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/setup': read('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/deliveries': read('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/conversations':
+    read('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/posts': read('DEPLOYMENT_NOT_FOUND'),
+  'POST /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/posts/{post_id}/resend':
+    write('DEPLOYMENT_NOT_FOUND'),
+  'GET /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/links': read('DEPLOYMENT_NOT_FOUND'),
+  'DELETE /api/v1/admin/agents/{agent_id}/deployments/{deployment_id}/links/{link_id}':
     write('DEPLOYMENT_NOT_FOUND'),
 
   'POST /api/v1/admin/vaults': admin('INVALID_REQUEST', 'INVALID_REQUEST'),

@@ -1,8 +1,11 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skillFile, zipOf } from '../../services/agents/skills/archives.ts';
+import { dataOfCreated } from '../../support/api.ts';
+import { createChannelClient } from '../../support/channel-client.ts';
 import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts';
 import { until } from '../../support/wait.ts';
+import { offeredLink, storeConversation } from './channel-rows.ts';
 import { checkAll } from './check-all.ts';
 import { axeViolations, type ConsoleFixture, type ConsolePage, startConsole } from './console-fixture.ts';
 import { createWorkspaceHelpers } from './workspace-helpers.ts';
@@ -14,6 +17,7 @@ const SLUG = 'unbroken'.repeat(7);
 const SERVER = `s${'unbroken'.repeat(3)}`;
 /** A long name of a skill. */
 const SKILL = 'unbroken'.repeat(8);
+const UNKNOWN_CODE = 'k3T0c9pXQe2m7VwYh1Zs5A';
 const UNKNOWN_SESSION = 'ses_00000000000000000000000000';
 /** Number of parallel browser windows. */
 const AT_ONCE = 3;
@@ -36,7 +40,17 @@ const PAGES: [path: string, title: string, text: string][] = [
   ['/deployments/:reporter/:schedule', LONG, 'Succeeded'],
   ['/deployments/:reporter/:schedule?tab=settings', LONG, 'Next times'],
   ['/deployments/:reporter/:schedule?tab=backfills', LONG, 'No backfills yet'],
+  ['/deployments/new?type=channel', 'New deployment', 'App-level token'],
+  ['/deployments/:desk/:channel', LONG, 'The first room'],
+  ['/deployments/:desk/:channel?tab=deliveries', LONG, 'The account is not linked to a user.'],
+  ['/deployments/:desk/:channel?tab=posts', LONG, 'The file is too large.'],
+  ['/deployments/:desk/:channel?tab=people', LONG, 'Grace Hopper'],
+  ['/deployments/:desk/:channel?tab=setup', LONG, 'Sign each request'],
+  ['/deployments/:desk/:channel?tab=settings', LONG, 'Greeting'],
+  ['/deployments/:desk/:slack?tab=setup', LONG, 'Create an app from a manifest'],
   ['/deployments/:agent/:webhook?replaces=:old', LONG, 'Replacement'],
+  ['/link/:code', 'Link an account', 'only if this is your own account'],
+  [`/link/${UNKNOWN_CODE}`, 'Link an account', 'The link was used or has expired.'],
   ['/agents', 'Agents', LONG],
   ['/agents/new', 'New agent', 'Metadata'],
   ['/agents/:agent', LONG, 'Metadata'],
@@ -111,6 +125,11 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
     ['Status'],
     [/^Actions for run/],
   ],
+  ['/deployments/new?type=channel', ['Agent']],
+  ['/deployments/:desk/:channel', ['Disable'], ['Delete']],
+  ['/deployments/:desk/:channel?tab=deliveries', ['Result']],
+  ['/deployments/:desk/:channel?tab=posts', ['State'], ['Send again']],
+  ['/deployments/:desk/:channel?tab=people', [/^Unlink/]],
   ['/agents/:agent', ['Start a conversation'], ['Delete']],
   ['/assistants/:assistant', ['Start a conversation'], ['Delete']],
   ['/environments/:environment', ['Disable'], ['Delete']],
@@ -145,6 +164,11 @@ const FAILING: [path: string, answered?: RegExp][] = [
   ['/deployments/:agent/:webhook'],
   ['/deployments/:reporter/:schedule'],
   ['/deployments/:reporter/:schedule', /\/deployments\/[^/]+$/],
+  ...['', '?tab=deliveries', '?tab=posts', '?tab=people', '?tab=setup'].map((tab): [string, RegExp] => [
+    `/deployments/:desk/:channel${tab}`,
+    /\/deployments\/[^/]+$/,
+  ]),
+  ['/link/:code'],
   ['/environments'],
   ['/agents'],
   ['/agents/:agent'],
@@ -223,6 +247,7 @@ describe('accessibility of every console page', () => {
     const schedule = { type: 'schedule', name: LONG, prompt: LONG, cron: '0 9 * * *' };
     ids.schedule = await made(deployments, schedule, 'deployment_id');
     await api.post(`${deployments}/${ids.schedule}/run`);
+    await createChannels();
     ids.assistant = await made('/assistants', { name: LONG, model: 'rehearsal/echo' }, 'assistant_id');
     const environment = { name: SLUG, sandbox: { provider: 'simulated' } };
     ids.environment = await made('/admin/environments', environment, 'environment_id');
@@ -256,6 +281,22 @@ describe('accessibility of every console page', () => {
       return sandbox?.status === 'ready';
     });
     for (const id of [ids.asking, ids.files]) await api.send('PATCH', `/sessions/${id}`, { title: LONG });
+  }
+
+  /** Creates a channel with rows in every tab and an offered link, and one whose setup has not begun. */
+  async function createChannels(): Promise<void> {
+    const { api, system } = fixture;
+    ids.desk = await api.createAgent({ name: LONG });
+    const create = async (provider: string) => {
+      const body = { type: 'channel', provider, name: LONG };
+      return dataOfCreated(await api.post(`/admin/agents/${ids.desk}/deployments`, body));
+    };
+    ids.slack = String((await create('slack')).deployment_id);
+    const { deployment_id: id, shared_secret: secret } = await create('http');
+    ids.channel = String(id);
+    await storeConversation(fixture, { agentId: ids.desk, deploymentId: ids.channel });
+    const link = await offeredLink(createChannelClient(system.url, ids.channel, String(secret)));
+    ids.code = link.slice('/link/'.length);
   }
 
   it(
@@ -316,7 +357,7 @@ describe('accessibility of every console page', () => {
         await checkAll(pages, targets, async ({ page, consoleMessages }, { name, answered }) => {
           const found: string[] = [];
           let answer = 500;
-          await page.route(/\/api\/v1\/(?!auth\/)/, (route) => {
+          await page.route(/\/api\/v1\/(?!auth\/(?!link-codes\/))/, (route) => {
             const { pathname } = new URL(route.request().url());
             return answered?.test(pathname) ? route.continue() : route.fulfill(refusalOf(answer));
           });

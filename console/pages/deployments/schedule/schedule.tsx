@@ -8,6 +8,7 @@ import { Page } from '../../../ui/page.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { useDeploymentActions } from '../actions.tsx';
+import { AgentLink } from '../agent-link.tsx';
 import { requests } from '../requests.ts';
 import { DeploymentStatus } from '../status.tsx';
 import { BackfillsTab } from './backfills-tab.tsx';
@@ -25,7 +26,8 @@ const TABS = [
 
 /** The page of a schedule. */
 export function ScheduleContent({ schedule }: { schedule: Schedule }) {
-  const { tab = 'runs' } = route.useSearch();
+  const { tab: chosenTab } = route.useSearch();
+  const tab = TABS.find(({ value }) => value === chosenTab)?.value ?? 'runs';
   const navigate = route.useNavigate();
   const actions = useDeploymentActions(() => void navigate({ to: '/deployments' }));
   const isEnabled = schedule.status === 'enabled';
@@ -36,7 +38,7 @@ export function ScheduleContent({ schedule }: { schedule: Schedule }) {
       lead={
         <ResourceLead noun="schedule" id={schedule.deployment_id}>
           <DeploymentStatus status={schedule.status} />
-          <AgentName schedule={schedule} />
+          <AgentLink deployment={schedule} />
           {schedule.next_at && (
             <span>
               Next run <Time at={schedule.next_at} />
@@ -81,14 +83,5 @@ export function ScheduleContent({ schedule }: { schedule: Schedule }) {
       </Tabs>
       {actions.dialog}
     </Page>
-  );
-}
-
-function AgentName({ schedule: { agent_id: agentId, agent_name: name } }: { schedule: Schedule }) {
-  if (name === null) return <span className="text-muted">The agent is deleted.</span>;
-  return (
-    <TextLink to="/agents/$agentId" params={{ agentId }} className="min-w-0 wrap-anywhere">
-      {name}
-    </TextLink>
   );
 }
