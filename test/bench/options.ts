@@ -33,6 +33,7 @@ const PARTS = {
   scrape: 'u',
   claims: 'w',
   schedules: "w'",
+  callbacks: "t'",
   overload: 'x',
   message: 'y',
   history: 'z',
@@ -61,10 +62,10 @@ export const USAGE = `
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
                        commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload,
-                       message,history,metadata,lending,skills,egress,mcp,schedules,connecting,
+                       message,history,metadata,lending,skills,egress,mcp,schedules,callbacks,connecting,
                        credentials,modelkeys
                        measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
-                       r, s, t, u, w, w', x, y, z, h', n', k', m', n", c', f', d'
+                       r, s, t, t', u, w, w', x, y, z, h', n', k', m', n", c', f', d'
                        (default: all except size, metadata, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up

@@ -1,4 +1,5 @@
 import { type AccessResults, accessRows } from './access-rows.ts';
+import { type ChannelResults, channelRows } from './channel-rows.ts';
 import { type ConsoleResults, consoleRows } from './console-rows.ts';
 import { type EgressResults, egressRows } from './egress-rows.ts';
 import { type FileResults, fileRows } from './file-rows.ts';
@@ -15,6 +16,7 @@ import { type WebhookResults, webhookRows } from './webhook-rows.ts';
 export type Results = WebhookResults &
   SessionResults &
   ScheduleResults &
+  ChannelResults &
   FileResults &
   AccessResults &
   EgressResults &
@@ -31,6 +33,7 @@ export function table(results: Results): string {
     webhookRows(results),
     sessionRows(results),
     scheduleRows(results),
+    channelRows(results),
     fileRows(results),
     skillRows(results),
     accessRows(results),

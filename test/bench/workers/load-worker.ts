@@ -1,7 +1,8 @@
 /**
- * Worker process: sends one prepared request repeatedly over several keep-alive connections, each waiting for its response. It
+ * Worker process: sends one prepared request repeatedly, or signed messages of a channel, over several keep-alive connections, each waiting for its response. It
  * uses raw HTTP and reused buffers, because CPU of the senders is not available to the system under test.
  */
+import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { isComplete } from '../clients/http-response.ts';
 import { runWorker } from './worker.ts';
@@ -11,8 +12,10 @@ export interface LoadJob {
   connections: number;
   warmUpMs: number;
   durationMs: number;
-  /** The complete HTTP request. */
+  /** The complete HTTP request. Empty with `messages`. */
   request: string;
+  /** Each request is another message to the callback of a channel with the provider http. */
+  messages?: { path: string; secret: string; bytes: number };
   /** The expected status of each response. */
   status: number;
 }
@@ -30,6 +33,7 @@ export interface LoadFigures {
 }
 
 const ANSWER_BYTES = 64 * 1_024;
+const CONVERSATIONS = 100;
 
 runWorker(async (job: LoadJob, ready): Promise<LoadFigures> => {
   let warmedUp = process.cpuUsage();
@@ -44,6 +48,7 @@ runWorker(async (job: LoadJob, ready): Promise<LoadFigures> => {
 
 async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
   const request = Buffer.from(job.request);
+  const nextRequest = job.messages ? signedMessages(job.port, job.messages) : () => request;
   const expected = Buffer.from(`HTTP/1.1 ${job.status} `);
   const from = performance.now() + job.warmUpMs;
   const until = from + job.durationMs;
@@ -77,7 +82,7 @@ async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
             done = true;
             socket.end();
             resolve();
-          } else socket.write(request);
+          } else socket.write(nextRequest());
         };
         const next = () => {
           const now = performance.now();
@@ -106,5 +111,28 @@ async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
     perSecond: latencies.length / (job.durationMs / 1_000),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+  };
+}
+
+/** Signs as Standard Webhooks does. The senders of a conversation are few, and conversations are many. */
+function signedMessages(port: number, { path, secret, bytes }: NonNullable<LoadJob['messages']>) {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const text = 'x'.repeat(bytes);
+  let sent = 0;
+  return (): Buffer => {
+    const id = `m${++sent}`;
+    const body = JSON.stringify({
+      type: 'message',
+      conversation: `room-${sent % CONVERSATIONS}`,
+      user: { id: 'u1', name: 'Ada' },
+      message: { id, text },
+    });
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const mac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+    return Buffer.from(
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\nwebhook-id: ${id}\r\nwebhook-timestamp: ${timestamp}\r\n` +
+        `webhook-signature: v1,${mac}\r\n\r\n${body}`,
+    );
   };
 }
