@@ -5,7 +5,7 @@
 
 import { type Bench, pause } from './bench.ts';
 import { measureAccess } from './measurements/access.ts';
-import { measureCallbacks } from './measurements/channels/callbacks.ts';
+import { measureChannels } from './measurements/channels/channels.ts';
 import { hasChromium, measureConsole } from './measurements/console/console.ts';
 import { measureEgress } from './measurements/egress.ts';
 import { measureCommandMemory } from './measurements/files/command-memory.ts';
@@ -113,7 +113,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     mcp: [],
     skills: [],
     schedules: [],
-    callbacks: [],
+    channels: [],
     egress: [],
     console: [],
   };
@@ -132,7 +132,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('history')) results.history.push(await measureChatHistory(bench));
     if (parts.has('wal')) results.wal.push(await measureTurnWal(bench));
     if (parts.has('claims')) results.claims.push(await measureClaims(bench));
-    if (parts.has('callbacks')) results.callbacks.push(await measureCallbacks(bench));
+    if (parts.has('channels')) results.channels.push(await measureChannels(bench));
     if (parts.has('schedules')) results.schedules.push(await measureSchedules(bench));
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureUploadMemory(bench));

@@ -17,7 +17,7 @@ const SECRETS = {
   SERVICE_SEALING_KEY: 'the sealing key of the bench is long enough',
 };
 /** The targets that accept webhooks. The runner is not among them. */
-const ACCEPTING: TargetName[] = ['auth', 'agents', 'sessions', 'deployments', 'edge'];
+export const ACCEPTING: readonly TargetName[] = ['auth', 'agents', 'sessions', 'deployments', 'edge'];
 
 /** The bare limit of webhooks, see bare.ts. */
 export async function startBare(databaseUrl: string, secret: string): Promise<Subject> {
@@ -70,6 +70,8 @@ export async function startSingleProcess(
 interface SeparateProcessesOptions {
   /** Starts every target, and waits until the system is ready. Otherwise only the targets that accept webhooks. */
   isComplete?: boolean;
+  /** Starts these targets instead. They include those that accept webhooks. The first one answers `footprint`. */
+  targets?: readonly TargetName[];
   /** The services with a second instance, named `<target> 2`. */
   doubled?: readonly (typeof SERVICES)[number][];
   /** Settings of all processes. */
@@ -83,6 +85,7 @@ export async function startSeparateProcesses(
   databaseUrl: string,
   {
     isComplete = false,
+    targets = isComplete ? TARGETS : ACCEPTING,
     doubled = [],
     settings = {},
     settingsFor = () => ({}),
@@ -100,7 +103,6 @@ export async function startSeparateProcesses(
     },
     doubled,
   );
-  const targets = isComplete ? TARGETS : ACCEPTING;
   const members = targets.flatMap((target): Member[] => {
     const second = plan.secondInstances.get(target);
     const memberFor = (name: string, changed: Record<string, string>): Member => ({

@@ -1,8 +1,9 @@
 /**
- * Worker process: sends one prepared request repeatedly, or signed messages of a channel, over several keep-alive connections, each waiting for its response. It
- * uses raw HTTP and reused buffers, because CPU of the senders is not available to the system under test.
+ * Worker process: sends one prepared request repeatedly, or signed messages of a channel, over several keep-alive
+ * connections, each waiting for its response, at once or at a given rate. It uses raw HTTP and reused buffers, because CPU of
+ * the senders is not available to the system under test.
  */
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { isComplete } from '../clients/http-response.ts';
 import { runWorker } from './worker.ts';
@@ -10,6 +11,8 @@ import { runWorker } from './worker.ts';
 export interface LoadJob {
   port: number;
   connections: number;
+  /** The rate of all connections together, evenly spaced. Undefined: each connection sends its next request at once. */
+  requestsPerSecond?: number;
   warmUpMs: number;
   durationMs: number;
   /** The complete HTTP request. Empty with `messages`. */
@@ -52,16 +55,19 @@ async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
   const expected = Buffer.from(`HTTP/1.1 ${job.status} `);
   const from = performance.now() + job.warmUpMs;
   const until = from + job.durationMs;
+  const spacingMs = job.requestsPerSecond === undefined ? 0 : 1_000 / job.requestsPerSecond;
+  const startedAt = performance.now();
   const latencies: number[] = [];
   let accepted = 0;
 
   await Promise.all(
-    Array.from({ length: job.connections }, () => {
+    Array.from({ length: job.connections }, (_, index) => {
       return new Promise<void>((resolve, reject) => {
         const answer = Buffer.allocUnsafe(ANSWER_BYTES);
         let filled = 0;
         let sentAt = 0;
         let done = false;
+        let dueAt = startedAt + index * spacingMs;
         const socket = connect({
           port: job.port,
           host: '127.0.0.1',
@@ -77,7 +83,16 @@ async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
           },
         });
         const send = () => {
-          sentAt = performance.now();
+          if (spacingMs === 0) return write(performance.now());
+          const at = dueAt;
+          dueAt += job.connections * spacingMs;
+          const earlyMs = at - performance.now();
+          if (earlyMs > 0) setTimeout(() => write(performance.now()), earlyMs);
+          // Its latency includes the time for which it had to wait for the response before it.
+          else write(at);
+        };
+        const write = (at: number) => {
+          sentAt = at;
           if (sentAt >= until) {
             done = true;
             socket.end();
@@ -118,9 +133,10 @@ async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
 function signedMessages(port: number, { path, secret, bytes }: NonNullable<LoadJob['messages']>) {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const text = 'x'.repeat(bytes);
+  const run = randomUUID();
   let sent = 0;
   return (): Buffer => {
-    const id = `m${++sent}`;
+    const id = `${run}-${++sent}`;
     const body = JSON.stringify({
       type: 'message',
       conversation: `room-${sent % CONVERSATIONS}`,

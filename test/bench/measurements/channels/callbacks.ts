@@ -10,9 +10,13 @@ export interface Callbacks extends Spread {
   perSecond: number;
   /** Accepted triggers of a webhook in the same process. */
   triggersPerSecond: number;
+  /** Latencies at `CALLBACKS_PER_SECOND`. */
+  paced: Spread;
 }
 
 const LETTER = "t'";
+/** The rate at which latencies are measured. Saturated connections measure their number instead. */
+export const CALLBACKS_PER_SECOND = 500;
 /** As long as the body of the trigger. */
 const MESSAGE_BYTES = 900;
 
@@ -34,9 +38,12 @@ export async function measureCallbacks(bench: Bench): Promise<Callbacks> {
   const { callback_url: url, shared_secret: secret } = body.data;
   const messages = { path: new URL(String(url)).pathname, secret: String(secret), bytes: MESSAGE_BYTES };
   const meter = createMeter(bench, subject);
-  const callbacks = await send({ ...job, request: '', messages, status: 202 }, subject, meter.begin);
+  const callbackJob = { ...job, request: '', messages, status: 202 };
+  const callbacks = await send(callbackJob, subject, meter.begin);
   const costs = await meter.end(callbacks.answers, 'callback');
   bench.print(LETTER, `callbacks: ${describeLoad(callbacks)}\n${costs}`);
-  await compareWithStored(database, 'deployments.deliveries', callbacks.accepted);
-  return { ...callbacks, triggersPerSecond: triggers.perSecond };
+  const paced = await send({ ...callbackJob, requestsPerSecond: CALLBACKS_PER_SECOND }, subject);
+  bench.print(LETTER, `callbacks at ${CALLBACKS_PER_SECOND}/s: ${describeLoad(paced)}`);
+  await compareWithStored(database, 'deployments.deliveries', callbacks.accepted + paced.accepted);
+  return { ...callbacks, triggersPerSecond: triggers.perSecond, paced };
 }

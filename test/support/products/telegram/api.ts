@@ -10,6 +10,8 @@ const FAILURES = { 500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Servi
 
 export interface TelegramRequest {
   bot: number | undefined;
+  /** When it arrived, in milliseconds since the epoch. */
+  at: number;
   method: string;
   parameters: Record<string, unknown>;
   /** The names and sizes of uploaded files. */
@@ -54,6 +56,7 @@ export function createTelegramApi({
     const method = findMethod(name)?.name ?? name;
     const record: TelegramRequest = {
       bot: bot?.user.id,
+      at: state.now().getTime(),
       method,
       parameters: {},
       files: [],
@@ -106,6 +109,7 @@ export function createTelegramApi({
     async executeReply(bot, { method, ...values }) {
       const record: TelegramRequest = {
         bot: bot.user.id,
+        at: state.now().getTime(),
         method: String(method),
         parameters: values,
         files: [],
