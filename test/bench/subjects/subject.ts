@@ -82,7 +82,7 @@ async function answers(url: string): Promise<boolean> {
 
 function start({ file, args, env }: Member): { child: ChildProcess; output(): string } {
   const child = fork(pathOf(file), args, {
-    execArgv: ['--import', pathOf('probe.ts')],
+    execArgv: ['--import', pathOf('compile-cache.js'), '--import', pathOf('probe.ts')],
     env: { PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
