@@ -34,6 +34,8 @@ const LETTER = "t'";
 const CONNECTIONS = 200;
 const CONVERSATIONS = 1_000;
 const MIN_CONVERSATIONS = 100;
+/** At most 200 conversations of a channel are held at the same time. */
+const CONVERSATIONS_OF_CHANNEL = 200;
 /** Share of conversations before the first measurement, which excludes one-time allocations. */
 const FIRST_SHARE = 0.2;
 const SENDERS = 8;
@@ -85,19 +87,22 @@ async function measureConnections(system: WorkerSystem, telegram: Telegram) {
 
 async function measureConversations({ bench, database, subject, api, deployments }: WorkerSystem) {
   const conversations = Math.max(MIN_CONVERSATIONS, Math.ceil(CONVERSATIONS * bench.scale));
-  const created = await api.post(deployments, {
-    ...{ type: 'channel', provider: 'http', name: 'Rooms', config: { access: { mode: 'anyone' } } },
-  });
-  const { deployment_id: id, shared_secret: secret } = dataOfCreated(created);
-  const client = createChannelClient(subject.origin, String(id), String(secret));
+  const clients: ReturnType<typeof createChannelClient>[] = [];
+  while (clients.length * CONVERSATIONS_OF_CHANNEL < conversations) {
+    const created = await api.post(deployments, {
+      ...{ type: 'channel', provider: 'http', name: 'Rooms', config: { access: { mode: 'anyone' } } },
+    });
+    const { deployment_id: id, shared_secret: secret } = dataOfCreated(created);
+    clients.push(createChannelClient(subject.origin, String(id), String(secret)));
+  }
   const held = `select count(*) from deployments.conversations where is_engaged and lease_until > now()`;
   let sent = 0;
   const engage = async (count: number) => {
     const send = async () => {
       while (sent < count) {
         const room = `room ${++sent}`;
-        const { status } = await client.sendMessage(room, room, 'Hello');
-        if (status !== 202) throw new Error(`a message was answered with ${status}`);
+        const response = await clients[sent % clients.length]?.sendMessage(room, room, 'Hello');
+        if (response?.status !== 202) throw new Error(`a message was answered with ${response?.status}`);
       }
     };
     await Promise.all(Array.from({ length: SENDERS }, send));
