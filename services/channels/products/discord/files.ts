@@ -1,4 +1,5 @@
 import type { InboundFile } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import { bytesOf, tooLarge } from '../download.ts';
 import { ProductError } from '../product-error.ts';
 import { connectionError, rateLimited } from './errors.ts';
 import { isFileUrl } from './hosts.ts';
@@ -30,7 +31,7 @@ export async function downloadFile(
     await response.body?.cancel();
     throw problem;
   }
-  return bytesOf(response, maxBytes, signal);
+  return bytesOf(response, { maxBytes, product: 'Discord' }, signal);
 }
 
 function problemOf({ ok, status, headers }: Response, maxBytes: number): ProductError | undefined {
@@ -38,27 +39,4 @@ function problemOf({ ok, status, headers }: Response, maxBytes: number): Product
   if (status >= 500) return new ProductError('unavailable', `Discord answered with status ${status}.`);
   if (!ok) return new ProductError('gone', 'Discord does not have the file any more.');
   return Number(headers.get('content-length')) > maxBytes ? tooLarge(maxBytes) : undefined;
-}
-
-async function* bytesOf(
-  response: Response,
-  maxBytes: number,
-  signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  let size = 0;
-  try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      yield chunk;
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ProductError) throw error;
-    throw new ProductError('unavailable', 'The download from Discord was cut off.');
-  }
-}
-
-function tooLarge(maxBytes: number): ProductError {
-  return new ProductError('too_large', `The file has more than ${maxBytes} bytes.`);
 }

@@ -1,5 +1,5 @@
-/** Code blocks and code spans. A block without an end goes on to the end of the text. */
-const CODE = /((?:^|\n)[ \t]*(`{3,}|~{3,})[\s\S]*?(?:\n[ \t]*\2|$)|(`+)[^`\n][^\n]*?\3)/;
+import { codeSegments } from '../code-segments.ts';
+
 const TABLE =
   /^[ \t]*\|.*\|[ \t]*\n[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?[ \t]*)?(?:\n[ \t]*\|.*\|[ \t]*)*/gm;
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff]/g;
@@ -13,7 +13,7 @@ const MENTION = /@(?=everyone|here|[!&]?\d{5,}>)/g;
  * refuses texts without a visible character.
  */
 export function toDiscordMarkdown(markdown: string): string {
-  const converted = segments(markdown)
+  const converted = codeSegments(markdown)
     .map(({ text, isCode }) => (isCode ? text : convert(text)))
     .join('');
   return converted.replace(INVISIBLE, '') === '' ? NOTHING_VISIBLE : converted;
@@ -36,15 +36,4 @@ function convert(text: string): string {
       /!\[([^\]\n]{0,300})\]\(([^)\s]{1,2000})[^)\n]{0,300}\)/g,
       (_, name: string, url: string) => `[${name || url}](${url})`,
     );
-}
-
-function segments(markdown: string): { text: string; isCode: boolean }[] {
-  const found: { text: string; isCode: boolean }[] = [];
-  let rest = markdown;
-  for (let code = CODE.exec(rest); code; code = CODE.exec(rest)) {
-    found.push({ text: rest.slice(0, code.index), isCode: false }, { text: code[0], isCode: true });
-    rest = rest.slice(code.index + code[0].length);
-  }
-  found.push({ text: rest, isCode: false });
-  return found;
 }

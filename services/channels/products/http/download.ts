@@ -1,5 +1,6 @@
 import { OutboundError } from '../../../../lib/outbound/outbound-error.ts';
 import type { InboundFile } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import { tooLarge } from '../download.ts';
 import type { ProductContext } from '../product.ts';
 import { ProductError } from '../product-error.ts';
 
@@ -43,10 +44,6 @@ async function* bytesOf(response: Response, fileMaxBytes: number): AsyncIterable
   } catch (error) {
     throw asProductError(error, fileMaxBytes);
   }
-}
-
-function tooLarge(fileMaxBytes: number): ProductError {
-  return new ProductError('too_large', `The file has more than ${fileMaxBytes} bytes.`);
 }
 
 /** An address that is not permitted stays so, and a server that does not answer may answer later. */

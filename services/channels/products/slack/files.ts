@@ -1,6 +1,7 @@
 import { type Clock, wait } from '../../../../lib/clock.ts';
 import type { OperatorTransport } from '../../../../lib/outbound/operator-transport.ts';
 import type { InboundFile } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import { bytesOf, tooLarge } from '../download.ts';
 import type { OutboundFile } from '../product.ts';
 import { ProductError } from '../product-error.ts';
 import { connectionError, rateLimited, statusError } from './errors.ts';
@@ -42,7 +43,7 @@ export class SlackFiles {
       await response.body?.cancel();
       throw error;
     }
-    return bytesOf(response, maxBytes, signal);
+    return bytesOf(response, { maxBytes, product: 'Slack' }, signal);
   }
 
   async upload(file: OutboundFile, signal: AbortSignal): Promise<string> {
@@ -169,25 +170,6 @@ function retriable<Result>(step: Promise<Result>): Promise<Result> {
   });
 }
 
-async function* bytesOf(
-  response: Response,
-  maxBytes: number,
-  signal: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  let size = 0;
-  try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      yield chunk;
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ProductError) throw error;
-    throw new ProductError('unavailable', 'The download from Slack was cut off.');
-  }
-}
-
 /** Files have a content disposition, also HTML files. */
 function isLoginPage({ headers }: Response): boolean {
   const isHtml = headers.get('content-type')?.toLowerCase().startsWith('text/html') ?? false;
@@ -207,7 +189,3 @@ function retryAfterOf({ headers }: Response): number {
 
 const loginRequired = () =>
   new ProductError('gone', 'Slack asks for a login: the app lacks the scope files:read.');
-
-function tooLarge(maxBytes: number): ProductError {
-  return new ProductError('too_large', `The file has more than ${maxBytes} bytes.`);
-}

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { InboundFile } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import { tooLarge } from '../download.ts';
 import { ProductError } from '../product-error.ts';
 import { type BotApi, connectionError } from './bot-api.ts';
 import type { TelegramRefusal } from './refusal.ts';
@@ -74,8 +75,4 @@ function downloadError(error: unknown, signal: AbortSignal): unknown {
   const translated = connectionError(error);
   if (translated.kind !== 'ambiguous') return translated;
   return new ProductError('unavailable', 'The connection to Telegram was lost while a file was read.');
-}
-
-function tooLarge(limit: number): ProductError {
-  return new ProductError('too_large', `The file has more than ${limit} bytes.`);
 }
