@@ -1,7 +1,8 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { startPeriodicTask } from '../../../lib/periodic-task.ts';
-import type { MissingTimeStore, TimelessSchedule } from '../store/missing-times.ts';
+import type { MissingTimeStore } from '../store/missing-times.ts';
+import type { UntimedSchedule } from '../store/next-times.ts';
 import type { ScheduleTimes } from './schedule-times.ts';
 
 /** At the start of a process, and in this interval, because processes of the previous release can still run. */
@@ -38,7 +39,7 @@ export function startMissingTimes({ store, times, clock, log }: MissingTimesCont
   });
 
   /** None when the time zone data of this process lacks the zone. */
-  function nextOf(schedule: TimelessSchedule, now: Date) {
+  function nextOf(schedule: UntimedSchedule, now: Date) {
     try {
       return times.next(schedule, schedule, now);
     } catch {

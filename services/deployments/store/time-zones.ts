@@ -1,5 +1,5 @@
 import { type Database, statement } from '../../../lib/db/database.ts';
-import type { Timing } from '../domain/schedules/schedule.ts';
+import { type NextTime, setNextTimes, type UntimedSchedule } from './next-times.ts';
 import { TIMING_COLUMNS, type TimingRow, timingOf } from './schedule-rows.ts';
 
 const BATCH = 500;
@@ -21,25 +21,6 @@ const PAGE = statement(
    order by s.deployment_id limit ${BATCH} for update of s`,
 );
 
-const MOVE = statement(
-  'time_zones.move',
-  `update schedules s set next_at = m.next_at, due_at = m.due_at
-   from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as m (deployment_id, next_at, due_at)
-   where s.deployment_id = m.deployment_id`,
-);
-
-interface PendingSchedule {
-  deploymentId: string;
-  createdAt: Date;
-  jitterSeconds: number;
-  timing: Timing;
-}
-
-interface NextTime {
-  nextAt: Date | null;
-  dueAt: Date | null;
-}
-
 export type TimeZoneStore = ReturnType<typeof createTimeZoneStore>;
 
 export function createTimeZoneStore(db: Database) {
@@ -55,18 +36,13 @@ export function createTimeZoneStore(db: Database) {
     },
 
     /** Recomputes a page of schedules behind an id. Returns how many have moved, and the last id if there can be more. */
-    recompute(after: string, now: Date, compute: (schedule: PendingSchedule) => NextTime) {
+    recompute(after: string, now: Date, compute: (schedule: UntimedSchedule) => NextTime) {
       return db.transaction(async (tx) => {
-        const rows = await tx.rows<PendingSchedule & TimingRow & { nextAt: Date }>(PAGE, [after, now]);
+        const rows = await tx.rows<UntimedSchedule & TimingRow & { nextAt: Date }>(PAGE, [after, now]);
         const moves = rows
           .map((row) => ({ row, next: compute({ ...row, timing: timingOf(row) }) }))
           .filter(({ row, next }) => row.nextAt.getTime() !== next.nextAt?.getTime());
-        if (moves.length > 0)
-          await tx.change(MOVE, [
-            moves.map(({ row }) => row.deploymentId),
-            moves.map(({ next }) => next.nextAt),
-            moves.map(({ next }) => next.dueAt),
-          ]);
+        await setNextTimes(tx, moves);
         const last = rows.length === BATCH ? rows.at(-1)?.deploymentId : undefined;
         return { moved: moves.length, last };
       });
