@@ -43,7 +43,7 @@ describe('settings of a channel', () => {
     ['/config/approvers', { approvers: { policy: 'strangers', userIds: [] } }],
     ['/config/approvers', { approvers: { policy: 'users', userIds: [] } }],
     ['/config/approvers/1', { approvers: { policy: 'users', userIds: [USER, 'usr_1'] } }],
-    ['/config/access/mode', { access: { mode: 'nobody' } }],
+    ['/config/access/mode', { access: { mode: 'friends' } }],
     ['/config/access/people', { access: { mode: 'list' } }],
     ['/config/access/people', { access: { people: { ids: ['U1'] } } }],
     ['/config/access/places', { access: { mode: 'anyone', places: { ids: ['C1'] } } }],
