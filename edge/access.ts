@@ -4,7 +4,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
  * The access that a route requires: none (`open`), or a credential with this scope. `write` includes `read`. The services
  * check roles and ownership.
  */
-export type RouteAccess = 'open' | 'read' | 'write' | 'admin';
+export type RouteAccess = 'open' | 'read' | 'write' | 'admin' | 'mcp';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -61,6 +61,14 @@ export function isRunnerEvent(type: string): boolean {
 export const CHANNEL_PROVIDERS = ['slack', 'telegram', 'discord', 'http'] as const;
 export type ChannelProvider = (typeof CHANNEL_PROVIDERS)[number];
 
+/** The protocols besides the REST API in which clients create sessions and send messages. */
+export const PROTOCOLS = ['mcp', 'openai', 'a2a'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+
+export function isProtocol(text: unknown): text is Protocol {
+  return PROTOCOLS.some((protocol) => protocol === text);
+}
+
 /** The kinds of actions that a blocked turn waits for. With several, the first one of this list is shown. */
 export const ACTION_KINDS = [
   'outcome_unknown',

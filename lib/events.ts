@@ -5,6 +5,7 @@ import {
   CHANNEL_PROVIDERS,
   CLIENT_CALL_KINDS,
   type EventType,
+  PROTOCOLS,
 } from './event-types.ts';
 
 /**
@@ -190,7 +191,7 @@ const Attempt = { turn_id: text, attempt: count, fence: count };
 
 export const EVENT_DATA = {
   'session.created': data({
-    source: Type.Enum(['conversation', 'webhook', 'schedule', 'channel', 'fork']),
+    source: Type.Enum(['conversation', 'webhook', 'schedule', 'channel', ...PROTOCOLS, 'fork']),
     agent_id: optional(text),
     agent_version: optional(count),
     assistant_id: optional(text),
@@ -354,10 +355,15 @@ export type EventData<T extends EventType> = Static<(typeof EVENT_DATA)[T]>;
 /** The originator of an event. */
 export const Actor = Type.Object(
   {
-    type: Type.Enum(['user', 'agent', 'system', 'trigger', 'schedule', 'channel']),
+    type: Type.Enum(['user', 'agent', 'system', 'trigger', 'schedule', 'channel', ...PROTOCOLS]),
     id: text,
   },
-  { title: 'Actor', description: 'The originator of an event.' },
+  {
+    title: 'Actor',
+    description:
+      'The originator of an event. For mcp, openai and a2a, the id is that of the token (`tok_…`), or of the user (`usr_…`) ' +
+      'for credentials of other kinds.',
+  },
 );
 export type Actor = Static<typeof Actor>;
 

@@ -1055,10 +1055,10 @@ export type ToolCall = {
 };
 
 /**
- * The originator of an event.
+ * The originator of an event. For mcp, openai and a2a, the id is that of the token (`tok_…`), or of the user (`usr_…`) for credentials of other kinds.
  */
 export type Actor = {
-    type: 'user' | 'agent' | 'system' | 'trigger' | 'schedule' | 'channel';
+    type: 'user' | 'agent' | 'system' | 'trigger' | 'schedule' | 'channel' | 'mcp' | 'openai' | 'a2a';
     id: string;
 };
 
@@ -1093,7 +1093,7 @@ export type EventBase = {
 export type SessionCreatedEvent = EventBase & {
     type: 'session.created';
     data: {
-        source: 'conversation' | 'webhook' | 'schedule' | 'channel' | 'fork';
+        source: 'conversation' | 'webhook' | 'schedule' | 'channel' | 'mcp' | 'openai' | 'a2a' | 'fork';
         agent_id?: string;
         agent_version?: number;
         assistant_id?: string;
@@ -3915,7 +3915,7 @@ export type NewToken = {
      * The name of the token.
      */
     name: string;
-    scopes: Array<'read' | 'write' | 'admin'>;
+    scopes: Array<'read' | 'write' | 'admin' | 'mcp' | 'approve'>;
     /**
      * The last four characters of the value.
      */
@@ -3941,7 +3941,7 @@ export type Token = {
      * The name of the token.
      */
     name: string;
-    scopes: Array<'read' | 'write' | 'admin'>;
+    scopes: Array<'read' | 'write' | 'admin' | 'mcp' | 'approve'>;
     /**
      * The last four characters of the value.
      */
@@ -14610,7 +14610,7 @@ export type GetLoginResponses = {
             /**
              * The scopes of the credential.
              */
-            scopes: Array<'read' | 'write' | 'admin'>;
+            scopes: Array<'read' | 'write' | 'admin' | 'mcp' | 'approve'>;
             login_url: string | null;
         };
     };
@@ -14726,7 +14726,7 @@ export type CreateTokenData = {
         /**
          * `write` includes `read`. Only administrators can create tokens with `admin`.
          */
-        scopes: Array<'read' | 'write' | 'admin'>;
+        scopes: Array<'read' | 'write' | 'admin' | 'mcp' | 'approve'>;
         /**
          * The lifetime in days. Default: the token does not expire.
          */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Refusal, refuse } from '../../lib/errors.ts';
+import type { Protocol } from '../../lib/event-types.ts';
 import type { Caller } from '../../lib/grpc/contract.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { IdentifyResponse } from '../../proto/gen/ahs/auth/v1/auth.ts';
@@ -39,6 +40,8 @@ declare module 'fastify' {
     isPage?: boolean;
     /** The page of the console to which a refused request that accepts HTML is redirected, with the code in `refused`. */
     refusalPage?: string;
+    /** The protocol that the route speaks. Its requests are attributed to the token, and cookies are ignored. */
+    protocol?: Protocol;
   }
 }
 
@@ -95,7 +98,9 @@ export class Authenticator {
     access = requiredAccess(request),
   ): Promise<void> {
     if (access === 'open') return;
-    const { credential, routeOptions, address } = request;
+    const { routeOptions, address } = request;
+    const { protocol } = routeOptions.config;
+    const credential = protocol ? { ...request.credential, login: '' } : request.credential;
     const longLived = routeOptions.config.longLived
       ? new LongLivedResponse(reply.raw, this.#monitor)
       : undefined;
@@ -110,7 +115,8 @@ export class Authenticator {
     const { user, scopes, credential: credentialId } = identity;
     if (!user) throw refuse('INTERNAL', 'The auth service returned no user.');
     const { userId, roles, groups } = user;
-    request.call = { ...options, caller: { userId, roles, groups, credential: credentialId, address } };
+    const caller: Caller = { userId, roles, groups, credential: credentialId, address };
+    request.call = { ...options, caller: protocol ? { ...caller, protocol } : caller };
     if (!scopes.includes(access)) throw insufficientScope(access, reply);
     if (this.mode === 'oidc') longLived?.monitor(credential, identity);
   }

@@ -13,7 +13,7 @@ import {
   time,
 } from './common.ts';
 
-const TOKEN_SCOPES = ['read', 'write', 'admin'] as const;
+const TOKEN_SCOPES = ['read', 'write', 'admin', 'mcp', 'approve'] as const;
 
 export const UserShape = Type.Object(
   {

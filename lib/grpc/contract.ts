@@ -1,4 +1,5 @@
 import type { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { Protocol } from '../event-types.ts';
 import type { Trace } from '../trace.ts';
 
 /** The part of ts-proto's generated message objects that a transport uses. */
@@ -55,6 +56,8 @@ export interface Caller {
   credential?: string;
   /** The network address of the client. */
   address?: string;
+  /** The protocol of the request. Absent for requests of the REST API. */
+  protocol?: Protocol;
 }
 
 /** The context of a call for its handler. It can be passed on as the options of a further call. */

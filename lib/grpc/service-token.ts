@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { refuse } from '../errors.ts';
+import { isProtocol } from '../event-types.ts';
 import { LruCache } from '../lru.ts';
 import type { Caller } from './contract.ts';
 
@@ -97,11 +98,12 @@ function isServiceToken(value: unknown): value is ServiceToken {
 
 function isCaller(value: unknown): value is Caller {
   if (!isObject(value)) return false;
-  const { userId, roles, groups, credential, address } = value;
+  const { userId, roles, groups, credential, address, protocol } = value;
   return (
     typeof userId === 'string' &&
     isTexts(roles) &&
     (groups === undefined || isTexts(groups)) &&
+    (protocol === undefined || isProtocol(protocol)) &&
     [credential, address].every((text) => text === undefined || typeof text === 'string')
   );
 }

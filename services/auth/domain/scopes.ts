@@ -1,11 +1,14 @@
 import { refuseField } from '../../../lib/errors.ts';
 
-/** The rights that a credential can have. */
-export const SCOPES = ['read', 'write', 'admin'] as const;
+/**
+ * The rights that a credential can have. `mcp` opens the protocol endpoints, and `approve` allows decisions on approvals
+ * there.
+ */
+export const SCOPES = ['read', 'write', 'admin', 'mcp', 'approve'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** The scopes of a login. */
-export const LOGIN_SCOPES: Scope[] = ['read', 'write', 'admin'];
+export const LOGIN_SCOPES: readonly Scope[] = SCOPES;
 
 export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);

@@ -13,9 +13,14 @@ const DEPLOYMENT_TYPES: Readonly<Record<string, readonly DeploymentType[]>> = {
   channels: ['channel'],
 };
 
-/** Returns the calling user as the actor of an event. */
+/**
+ * Returns the caller as the actor of an event: the user, or for requests of a protocol the personal access token, so that
+ * the journal tells which client has acted.
+ */
 export function actorOf(call: Call): Actor {
-  return { type: 'user', id: callerOf(call).userId };
+  const { userId, protocol, credential } = callerOf(call);
+  if (protocol === undefined) return { type: 'user', id: userId };
+  return { type: protocol, id: credential?.startsWith('tok_') ? credential : userId };
 }
 
 /**

@@ -117,7 +117,7 @@ export function creationHandlers({
         ownerId: owner.userId,
         agentId: agent.agentId,
         agentVersion: agent.version,
-        source: 'conversation',
+        source: owner.protocol ?? 'conversation',
         actor: actorOf(call),
         title: request.title || titleFromText(titleTextOf(content)),
         metadata: request.metadata,

@@ -1,5 +1,6 @@
 import { refuseField } from '../../../lib/errors.ts';
 import type { Actor } from '../../../lib/events.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { DecideApprovalRequest } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
@@ -22,7 +23,7 @@ export function deciderOf(request: DecideApprovalRequest, call: Call): Decider {
   if (!channel) {
     if (decidedBy !== '') throw refuseField('/decided_by', 'is only allowed with the actor of a channel');
     if (via !== '') throw refuseField('/via', 'is only allowed with the actor of a channel');
-    return { actor, decidedBy: actor.id, via: undefined };
+    return { actor, decidedBy: callerOf(call).userId, via: undefined };
   }
   if (actor.type !== 'channel') throw refuseField('/actor/type', 'must be channel');
   causeOf(channel);

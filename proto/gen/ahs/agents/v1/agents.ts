@@ -140,12 +140,40 @@ export interface Agent {
   /** The caller's access level: see, use (start sessions) or manage (everything). */
   level: string;
   /** Grows with each change of any field. Absent from a service of an older release. */
-  revision?: number | undefined;
+  revision?:
+    | number
+    | undefined;
+  /** Absent from a service of an older release, which offers no protocol. */
+  exposure?: Exposure | undefined;
 }
 
 export interface Agent_MetadataEntry {
   key: string;
   value: string;
+}
+
+/** The protocols besides the REST API in which clients find an agent. A change makes no new version. */
+export interface Exposure {
+  /** on | off */
+  mcp: string;
+  /** on | off */
+  openai: string;
+  /** off | on | public: anyone can read the agent card. */
+  a2a: string;
+}
+
+/** An absent field stays unchanged, or has its default when the agent is created. */
+export interface ExposureChange {
+  /** Default: on. */
+  mcp?:
+    | string
+    | undefined;
+  /** Default: on. */
+  openai?:
+    | string
+    | undefined;
+  /** Default: off. */
+  a2a?: string | undefined;
 }
 
 export interface AgentVersion {
@@ -170,6 +198,7 @@ export interface CreateAgentRequest {
   visibility: string;
   /** Empty for none. */
   idempotencyKey: string;
+  exposure?: ExposureChange | undefined;
 }
 
 export interface CreateAgentRequest_MetadataEntry {
@@ -196,7 +225,14 @@ export interface ListAgentsRequest {
     | undefined;
   /** Those that were created after and before these times, exclusively. */
   createdAfter?: Date | undefined;
-  createdBefore?: Date | undefined;
+  createdBefore?:
+    | Date
+    | undefined;
+  /**
+   * mcp | openai | a2a: only agents that are exposed to this protocol and that the caller may use. The role of administrators
+   * has no effect. Absent for all that the caller sees.
+   */
+  exposedTo?: string | undefined;
 }
 
 export interface ListAgentsResponse {
@@ -241,6 +277,7 @@ export interface UpdateAgentRequest {
     | undefined;
   /** Absent to change any revision. Refused with VERSION_CONFLICT. */
   ifRevisions?: ExpectedRevisions | undefined;
+  exposure?: ExposureChange | undefined;
 }
 
 /** A list that can be absent. */
@@ -2057,6 +2094,7 @@ function createBaseAgent(): Agent {
     updatedAt: undefined,
     level: "",
     revision: undefined,
+    exposure: undefined,
   };
 }
 
@@ -2100,6 +2138,9 @@ export const Agent: MessageFns<Agent> = {
     }
     if (message.revision !== undefined) {
       writer.uint32(104).int64(message.revision);
+    }
+    if (message.exposure !== undefined) {
+      Exposure.encode(message.exposure, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -2224,6 +2265,14 @@ export const Agent: MessageFns<Agent> = {
             message.revision = longToNumber(reader.int64());
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.exposure = Exposure.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2279,6 +2328,142 @@ export const Agent_MetadataEntry: MessageFns<Agent_MetadataEntry> = {
             }
 
             message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExposure(): Exposure {
+  return { mcp: "", openai: "", a2a: "" };
+}
+
+export const Exposure: MessageFns<Exposure> = {
+  encode(message: Exposure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcp !== "") {
+      writer.uint32(10).string(message.mcp);
+    }
+    if (message.openai !== "") {
+      writer.uint32(18).string(message.openai);
+    }
+    if (message.a2a !== "") {
+      writer.uint32(26).string(message.a2a);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Exposure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExposure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcp = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.openai = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.a2a = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExposureChange(): ExposureChange {
+  return { mcp: undefined, openai: undefined, a2a: undefined };
+}
+
+export const ExposureChange: MessageFns<ExposureChange> = {
+  encode(message: ExposureChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mcp !== undefined) {
+      writer.uint32(10).string(message.mcp);
+    }
+    if (message.openai !== undefined) {
+      writer.uint32(18).string(message.openai);
+    }
+    if (message.a2a !== undefined) {
+      writer.uint32(26).string(message.a2a);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExposureChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExposureChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mcp = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.openai = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.a2a = reader.string();
             continue;
           }
         }
@@ -2393,6 +2578,7 @@ function createBaseCreateAgentRequest(): CreateAgentRequest {
     enabled: false,
     visibility: "",
     idempotencyKey: "",
+    exposure: undefined,
   };
 }
 
@@ -2418,6 +2604,9 @@ export const CreateAgentRequest: MessageFns<CreateAgentRequest> = {
     }
     if (message.idempotencyKey !== "") {
       writer.uint32(58).string(message.idempotencyKey);
+    }
+    if (message.exposure !== undefined) {
+      ExposureChange.encode(message.exposure, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -2492,6 +2681,14 @@ export const CreateAgentRequest: MessageFns<CreateAgentRequest> = {
             }
 
             message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.exposure = ExposureChange.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2622,7 +2819,14 @@ export const CreateAgentResponse: MessageFns<CreateAgentResponse> = {
 };
 
 function createBaseListAgentsRequest(): ListAgentsRequest {
-  return { page: undefined, q: "", metadata: undefined, createdAfter: undefined, createdBefore: undefined };
+  return {
+    page: undefined,
+    q: "",
+    metadata: undefined,
+    createdAfter: undefined,
+    createdBefore: undefined,
+    exposedTo: undefined,
+  };
 }
 
 export const ListAgentsRequest: MessageFns<ListAgentsRequest> = {
@@ -2641,6 +2845,9 @@ export const ListAgentsRequest: MessageFns<ListAgentsRequest> = {
     }
     if (message.createdBefore !== undefined) {
       Timestamp.encode(toTimestamp(message.createdBefore), writer.uint32(42).fork()).join();
+    }
+    if (message.exposedTo !== undefined) {
+      writer.uint32(50).string(message.exposedTo);
     }
     return writer;
   },
@@ -2696,6 +2903,14 @@ export const ListAgentsRequest: MessageFns<ListAgentsRequest> = {
             }
 
             message.createdBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.exposedTo = reader.string();
             continue;
           }
         }
@@ -2879,6 +3094,7 @@ function createBaseUpdateAgentRequest(): UpdateAgentRequest {
     outputSchemaJson: undefined,
     overridable: undefined,
     ifRevisions: undefined,
+    exposure: undefined,
   };
 }
 
@@ -2934,6 +3150,9 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
     }
     if (message.ifRevisions !== undefined) {
       ExpectedRevisions.encode(message.ifRevisions, writer.uint32(138).fork()).join();
+    }
+    if (message.exposure !== undefined) {
+      ExposureChange.encode(message.exposure, writer.uint32(146).fork()).join();
     }
     return writer;
   },
@@ -3085,6 +3304,14 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
             }
 
             message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.exposure = ExposureChange.decode(reader, reader.uint32());
             continue;
           }
         }

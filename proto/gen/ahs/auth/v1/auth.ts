@@ -43,7 +43,14 @@ export interface IdentifyRequest {
     | string
     | undefined;
   /** The check of a long-lived response, which rate limits do not count. */
-  again?: boolean | undefined;
+  again?:
+    | boolean
+    | undefined;
+  /**
+   * The URL of the protocol endpoint that the request addresses. An access token of the identity provider is accepted with
+   * this audience, too. Absent: only with the configured audience.
+   */
+  resource?: string | undefined;
 }
 
 export interface IdentifyResponse {
@@ -51,7 +58,7 @@ export interface IdentifyResponse {
   user:
     | User
     | undefined;
-  /** read | write | admin. A login has all. */
+  /** read | write | admin | mcp | approve. A login has all. */
   scopes: string[];
   /** tok_… or lgn_…; access_token: an access token of the identity provider; local: local mode. */
   credential: string;
@@ -115,7 +122,7 @@ export interface Token {
   /** tok_… */
   tokenId: string;
   name: string;
-  /** read | write | admin */
+  /** read | write | admin | mcp | approve */
   scopes: string[];
   /** The last four characters of its value. */
   hint: string;
@@ -440,7 +447,7 @@ export const User: MessageFns<User> = {
 };
 
 function createBaseIdentifyRequest(): IdentifyRequest {
-  return { bearer: "", login: "", address: undefined, again: undefined };
+  return { bearer: "", login: "", address: undefined, again: undefined, resource: undefined };
 }
 
 export const IdentifyRequest: MessageFns<IdentifyRequest> = {
@@ -456,6 +463,9 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
     }
     if (message.again !== undefined) {
       writer.uint32(32).bool(message.again);
+    }
+    if (message.resource !== undefined) {
+      writer.uint32(42).string(message.resource);
     }
     return writer;
   },
@@ -503,6 +513,14 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
             }
 
             message.again = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.resource = reader.string();
             continue;
           }
         }
