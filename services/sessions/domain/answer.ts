@@ -21,6 +21,8 @@ export interface CallAnswer {
   /** When the turn began to wait. */
   askedAt: Date;
   actor: Actor;
+  /** usr_…: the user who answers. */
+  answeredBy: string;
   now: Date;
 }
 
@@ -28,7 +30,7 @@ const EXPIRED = 'This call was not answered in time.';
 
 /** Records the answer. The turn is queued again when it waits for no other one. Refused with TOOL_CALL_CLOSED. */
 export function answerCall(state: SessionState, answer: CallAnswer): Change {
-  const { eventId, outputJson, isError, requestSha256, actor, askedAt, now } = answer;
+  const { eventId, outputJson, isError, requestSha256, actor, answeredBy, askedAt, now } = answer;
   const found = awaitedCall(state, eventId);
   if (!found) throw toolCallClosed();
   const durationMs = Math.max(0, now.getTime() - askedAt.getTime());
@@ -36,7 +38,7 @@ export function answerCall(state: SessionState, answer: CallAnswer): Change {
   return closeCall(state, found, resultDraft(found, result, actor), {
     eventId,
     status: 'answered',
-    answer: { outputJson, isError, answeredBy: actor.id, requestSha256 },
+    answer: { outputJson, isError, answeredBy, requestSha256 },
   });
 }
 

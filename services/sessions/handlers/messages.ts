@@ -198,12 +198,12 @@ export function messageHandlers({
   ): Promise<SendMessageResponse> {
     const { sessionId, contentJson, busyPolicy } = request;
     const row = await access.requireOwner(sessionId, call);
-    const actor = userOrDeployment(request.actor, call);
+    userOrDeployment(request.actor, call);
     const known = await earlierAnswer(request, call);
     if (known) return known;
     requireWritable({ archived: row.archived_at !== null, status: row.status });
     const isBusy = row.status !== 'idle' || row.current_turn_id !== null || row.queue_held;
-    const isRefused = row.queue_held && actor.type !== 'user';
+    const isRefused = row.queue_held && request.actor !== undefined;
     if (isRefused || (isBusy && busyPolicy === 'reject')) throw busyRefusal(row.queue_held);
     const settings = await settingsOf(request, call);
     const ofSession = settings ? undefined : await lists.turnSettings(sessionId, databaseOptionsOf(call));

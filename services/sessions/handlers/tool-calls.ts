@@ -89,6 +89,7 @@ export function toolCallHandlers({
       inputJson,
       askedAt,
       actor: actorOf(call),
+      answeredBy: callerOf(call).userId,
       now: clock.now(),
     };
     const decide: DecideChange = (state) => ({
