@@ -56,7 +56,7 @@ const IDENTITY: IdentifyResponse = {
     ...{ userId: 'usr_1', displayName: '', email: '', enabled: true, groups: [] },
     ...{ roles: ['administrator'], createdAt: undefined, lastSeenAt: undefined },
   },
-  scopes: ['read', 'write', 'admin'],
+  scopes: ['read', 'write', 'admin', 'mcp', 'approve'],
   credential: 'local',
 };
 

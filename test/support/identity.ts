@@ -13,5 +13,5 @@ export function identity(overrides: Partial<User> = {}) {
     lastSeenAt: undefined,
     ...overrides,
   };
-  return { user, scopes: ['read', 'write', 'admin'], credential: 'local' };
+  return { user, scopes: ['read', 'write', 'admin', 'mcp', 'approve'], credential: 'local' };
 }

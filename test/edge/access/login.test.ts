@@ -54,7 +54,7 @@ describe('the browser login', () => {
         created_at: expect.any(String),
         last_seen_at: expect.any(String),
       },
-      scopes: ['read', 'write', 'admin'],
+      scopes: ['read', 'write', 'admin', 'mcp', 'approve'],
       login_url: LOGIN,
     });
   });

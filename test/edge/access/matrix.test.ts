@@ -245,7 +245,7 @@ async function prepare(team: Team): Promise<Record<CredentialName, CredentialHea
   const disabled = await dave.token(['write']);
   await alice.post(`/api/v1/admin/users/${await dave.userId()}/disable`);
   const unknownScope = await alice.token(['read']);
-  await setScopes(team, unknownScope.id, ['mcp']);
+  await setScopes(team, unknownScope.id, ['obsolete']);
   const ended = erin.jar.header();
   await erin.post('/api/v1/auth/logout');
   const typo = (await bob.token(['write'])).value.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));

@@ -26,7 +26,7 @@ describe.each(TRANSPORTS)('auth service in local mode, %s', (transport) => {
         createdAt: expect.any(Date),
         lastSeenAt: undefined,
       },
-      scopes: ['read', 'write', 'admin'],
+      scopes: ['read', 'write', 'admin', 'mcp', 'approve'],
       credential: 'local',
       validForMs: expect.any(Number),
     });

@@ -59,7 +59,7 @@ describe.each(TRANSPORTS)('logins with an identity provider, %s', (transport) =>
     });
     expect(await who(login)).toEqual({
       user,
-      scopes: ['read', 'write', 'admin'],
+      scopes: ['read', 'write', 'admin', 'mcp', 'approve'],
       credential: expect.stringMatching(/^lgn_/),
       validForMs: 1_000,
     });

@@ -62,7 +62,7 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     expect(JSON.stringify(rows)).not.toContain(value.slice(4, 44));
   });
 
-  it('keep their other scopes when they were stored with the removed scope mcp', async () => {
+  it('keep their other scopes when they were stored with a scope that does not exist', async () => {
     const setScopes = (tokenId: string, scopes: string[]) =>
       rowsOn(
         team.databaseUrl,
@@ -70,8 +70,8 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
       );
     const mixed = await team.edge.createToken(tokenRequest({ name: 'Mixed' }), alice);
     const only = await team.edge.createToken(tokenRequest({ name: 'Only' }), alice);
-    await setScopes(mixed.token?.tokenId ?? '', ['write', 'mcp']);
-    await setScopes(only.token?.tokenId ?? '', ['mcp']);
+    await setScopes(mixed.token?.tokenId ?? '', ['write', 'obsolete']);
+    await setScopes(only.token?.tokenId ?? '', ['obsolete']);
     expect((await who(mixed.value)).scopes).toEqual(['read', 'write']);
     expect((await who(only.value)).scopes).toEqual([]);
     const { tokens } = await team.edge.listTokens({ page: undefined }, alice);
@@ -79,8 +79,8 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     expect(tokens.find(({ name }) => name === 'Only')?.scopes).toEqual([]);
   });
 
-  it('reject the removed scope mcp', async () => {
-    const creation = team.edge.createToken(tokenRequest({ scopes: ['read', 'mcp'] }), alice);
+  it('reject a scope that does not exist', async () => {
+    const creation = team.edge.createToken(tokenRequest({ scopes: ['read', 'obsolete'] }), alice);
     await expect(creation).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       details: [{ pointer: '/scopes/1' }],
