@@ -243,11 +243,15 @@ export class ProductPublisher implements Publisher {
     }
   }
 
-  #productPost({ post, privateTo }: WantedContent, { postId, revision }: ShownPost): ProductPost {
+  #productPost({ post, privateTo }: WantedContent, shown: ShownPost): ProductPost {
     if (post.kind === 'file') throw new Error('a file is uploaded');
+    const { postId, revision } = shown;
     const { kind, markdown, isFinal } = post;
     const approval = post.kind === 'approval' ? post.approval : undefined;
-    return { postId, revision, kind, place: this.#options.place, markdown, isFinal, approval, privateTo };
+    // The further parts of an answer follow its first one.
+    const replyTo = post.part === 0 && shown.replyTo !== '' ? shown.replyTo : undefined;
+    const content = { kind, markdown, isFinal, approval, privateTo, replyTo };
+    return { postId, revision, place: this.#options.place, ...content };
   }
 
   /** The errors of a library can contain bodies and tokens, so only their class is logged. */

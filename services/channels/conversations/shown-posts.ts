@@ -26,6 +26,8 @@ export interface ShownPost {
   refusedDigest: string | undefined;
   /** The content of the last preview. Empty: none. */
   previewDigest: string;
+  /** The product's id of the message that began the turn. Empty: none, or not known yet. */
+  replyTo: string;
 }
 
 /** The posts of a conversation by identity; stored notices by their id. */
@@ -48,7 +50,7 @@ export class ShownPosts {
     const created: ShownPost = {
       ...{ postId, turnId, kind, part, key, state: 'wanted', revision: 1 },
       ...{ externalId: '', digest: '', attempts: 0 },
-      ...{ nextAt: 0, changedAt: 0, refusedDigest: undefined, previewDigest: '' },
+      ...{ nextAt: 0, changedAt: 0, refusedDigest: undefined, previewDigest: '', replyTo: '' },
     };
     this.#posts.set(identity, created);
     return created;
@@ -69,6 +71,7 @@ export class ShownPosts {
       changedAt: known?.changedAt ?? 0,
       refusedDigest: known?.refusedDigest,
       previewDigest: known?.previewDigest ?? '',
+      replyTo: state.replyTo || (known?.replyTo ?? ''),
     };
     this.#posts.set(identity, stored);
     return stored;

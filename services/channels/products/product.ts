@@ -94,6 +94,11 @@ export interface ProductPost {
   approval: PostApproval | undefined;
   /** Only of notices: the product's id of the one person who shall see it. Undefined: all. */
   privateTo: string | undefined;
+  /**
+   * The product's id of the message that began the turn, to which a new post replies. A message that does not exist any more
+   * is no error. Undefined: the post replies to none.
+   */
+  replyTo: string | undefined;
 }
 
 export interface OutboundFile {

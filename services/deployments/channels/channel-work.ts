@@ -19,6 +19,7 @@ import { createPostCounter } from './metrics.ts';
 import type { ChannelInbox } from './open-inbox.ts';
 import { createPostNotes } from './post-notes.ts';
 import { createPulls } from './pulls.ts';
+import { createReplyTargets } from './reply-targets.ts';
 import { createChannelSignals } from './session-signals.ts';
 import { createChannelUsers } from './users.ts';
 import type { Verification } from './verification.ts';
@@ -95,6 +96,7 @@ export function createChannelWork(
       ...{ clock, ids },
       store: noteStore,
       channels: channelReader,
+      replyTargets: createReplyTargets({ deliveries }),
       wakePulls: (deploymentId) => bus.publish('channels.posts', deploymentId),
       count: createPostCounter(metrics),
     }),

@@ -22,7 +22,7 @@ function placeOf(text: string): ConversationPlace {
   return { place, thread, isGroup: is_group };
 }
 
-export function postState(post: StoredPost): PostState {
+export function postState(post: StoredPost, replyTo = ''): PostState {
   return {
     postId: post.postId,
     turnId: post.turnId,
@@ -37,6 +37,7 @@ export function postState(post: StoredPost): PostState {
     nextAt: post.nextAt ?? undefined,
     text: post.text ?? '',
     privateTo: post.privateTo ?? '',
+    replyTo,
   };
 }
 
@@ -56,6 +57,6 @@ export function conversationWork(
     ownerId: one.sessionOwnerId ?? '',
     toldSeq: one.toldSeq,
     place: placeOf(one.place),
-    posts: (byConversation.get(keyOf(one)) ?? []).map(postState),
+    posts: (byConversation.get(keyOf(one)) ?? []).map((post) => postState(post)),
   }));
 }

@@ -8,6 +8,7 @@ import { checkNotedState, checkPostKind } from '../domain/channels/post-state.ts
 import type { ContentMembers, NotedPost, PostNoteStore } from '../store/post-notes.ts';
 import type { StoredPost } from '../store/post-rows.ts';
 import type { ChannelReader } from './channel-reader.ts';
+import type { ReplyTargets } from './reply-targets.ts';
 
 const MAX_NOTES = 100;
 const MAX_ERROR_CHARACTERS = 500;
@@ -15,6 +16,7 @@ const MAX_ERROR_CHARACTERS = 500;
 interface PostNotesContext {
   store: Pick<PostNoteStore, 'note'>;
   channels: Pick<ChannelReader, 'find'>;
+  replyTargets: ReplyTargets;
   /** Wakes the pulls of a channel. */
   wakePulls: (deploymentId: string) => void;
   /** Counts a post that got a state. */
@@ -23,13 +25,20 @@ interface PostNotesContext {
   ids: Ids;
 }
 
+/** A post with the product's id of the message to which it replies. Empty: none. */
+interface NotedState {
+  post: StoredPost;
+  replyTo: string;
+}
+
 export type PostNotes = ReturnType<typeof createPostNotes>;
 
 /** Stores what products have of the posts of conversations. */
-export function createPostNotes({ store, channels, wakePulls, count, clock, ids }: PostNotesContext) {
+export function createPostNotes(context: PostNotesContext) {
+  const { store, channels, replyTargets, wakePulls, count, clock, ids } = context;
   return {
     /** Returns the posts in the order of the notes. Throws LEASE_LOST and POST_NOT_FOUND. */
-    async note(request: NotePostsRequest, call: Call): Promise<StoredPost[]> {
+    async note(request: NotePostsRequest, call: Call): Promise<NotedState[]> {
       const { deploymentId, conversation, fence, posts } = request;
       if (posts.length > MAX_NOTES) throw refuseField('/posts', `has more than ${MAX_NOTES} items`);
       if (posts.length === 0) return [];
@@ -43,10 +52,11 @@ export function createPostNotes({ store, channels, wakePulls, count, clock, ids 
           'Another channel worker holds the conversation, or its channel was deleted.',
         );
       if (outcome === 'unknown') throw refuse('POST_NOT_FOUND', 'The conversation has no such notice.');
-      const provider = (await channels.find(deploymentId, call))?.provider;
-      if (provider) for (const { state } of outcome.posts) count(provider, state);
+      const channel = await channels.find(deploymentId, call);
+      if (channel) for (const { state } of outcome.posts) count(channel.provider, state);
       if (outcome.hasChanges) wakePulls(deploymentId);
-      return outcome.posts;
+      const targets = channel && (await replyTargets(channel, outcome.posts, call));
+      return outcome.posts.map((post) => ({ post, replyTo: targets?.get(post.postId) ?? '' }));
     },
   };
 }

@@ -136,6 +136,11 @@ const COLUMNS = `
 
 const FIND = statement('delivery_work.find', `select ${COLUMNS} from deliveries where delivery_id = $1`);
 
+const FIND_ALL = statement(
+  'delivery_work.find_all',
+  `select ${COLUMNS} from deliveries where delivery_id = any($1)`,
+);
+
 const LOCK = statement(
   'delivery_work.lock',
   `select ${COLUMNS} from deliveries where delivery_id = $1 for update`,
@@ -201,6 +206,9 @@ export function createDeliveryWorkStore(db: Database) {
       const [row] = await db.rows<LockedDelivery>(FIND, [deliveryId], options);
       return row;
     },
+
+    findAll: (deliveryIds: readonly string[], options?: ReadOptions): Promise<LockedDelivery[]> =>
+      db.rows<LockedDelivery>(FIND_ALL, [deliveryIds], options),
 
     async initiatorOf(
       deploymentId: string,

@@ -64,6 +64,7 @@ export function post(members: Pick<ProductPost, 'place'> & Partial<ProductPost>)
     isFinal: true,
     approval: undefined,
     privateTo: undefined,
+    replyTo: undefined,
     ...members,
   };
 }

@@ -42,6 +42,26 @@ describe('posts in Discord', () => {
     await expect(client.editPost(id, post({ place }), never)).rejects.toMatchObject({ kind: 'missing' });
   });
 
+  it('replies to a message, also after it was deleted or where the bot may not read the history', async () => {
+    await using system = await startWithChannel();
+    const { discord, channel } = system;
+    const client = await openDiscordClient(discord);
+    const question = system.post('Is it up?');
+    const send = (postId: string, replyTo: string) =>
+      client.createPost(post({ place: channelPlace(channel.id), postId, replyTo }), never);
+    await send('pst_1', question.id);
+    await send('pst_2', '4611686018427387904');
+    discord.restrict(channel, ['history']);
+    await send('pst_3', question.id);
+    const answers = discord.messages(channel).slice(1);
+    expect(answers.map((one) => one.message_reference?.message_id)).toEqual([
+      question.id,
+      undefined,
+      undefined,
+    ]);
+    expect(answers[0]?.mentions).toEqual([]);
+  });
+
   it('posts a message once when the answer to its creation is lost', async () => {
     await using system = await startWithChannel();
     const { discord, channel } = system;

@@ -97,6 +97,20 @@ describe('posts in Telegram', () => {
     expect(telegram.messages(chat, topic).map(({ text }) => text)).toEqual(['Hello']);
   });
 
+  it('replies to a message of a group, also after it was deleted, with its topic', async () => {
+    await using telegram = await startTelegram();
+    const ada = telegram.createUser({ firstName: 'Ada' });
+    const chat = telegram.createSupergroup('Operations', [ada], { isForum: true });
+    const topic = telegram.createTopic(chat, 'Deploys', ada);
+    const client = await openTelegramClient(telegram);
+    const question = telegram.post({ from: ada, chat, topic, text: 'Is it up?' });
+    const place = groupPlace(chat.id, topic);
+    await client.createPost(post({ place, replyTo: String(question.message_id) }), never);
+    await client.createPost(post({ place, replyTo: '999999' }), never);
+    const answers = telegram.messages(chat, topic).slice(1);
+    expect(answers.map((one) => one.reply_to_message?.message_id)).toEqual([question.message_id, topic]);
+  });
+
   it('follows a group that has become a supergroup', async () => {
     await using telegram = await startTelegram();
     const ada = telegram.createUser({ firstName: 'Ada' });
@@ -108,7 +122,7 @@ describe('posts in Telegram', () => {
     await expect(client.editPost(before, post({ place, markdown: 'Later' }), never)).rejects.toMatchObject({
       kind: 'missing',
     });
-    const after = await client.createPost(post({ place, markdown: 'One' }), never);
+    const after = await client.createPost(post({ place, markdown: 'One', replyTo: '1' }), never);
     await client.editPost(after, post({ place, markdown: 'Two' }), never);
     await client.createPost(post({ place, markdown: 'Three' }), never);
     expect(telegram.messages(supergroup).map(({ text }) => text)).toEqual(['Two', 'Three']);

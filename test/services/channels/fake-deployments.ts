@@ -52,6 +52,8 @@ export interface FakeDeployments {
   lostFence: number;
   decision: DecideFromChannelResponse;
   linkNotice: string;
+  /** The message that began the turn of each new post. */
+  replyTo: string;
   /** Posts by identity. */
   readonly posts: Map<string, PostState>;
 }
@@ -119,7 +121,7 @@ export function conversationWork(work: Partial<ConversationWork> = {}): Conversa
 export function postState(state: Partial<PostState>): PostState {
   return {
     ...{ postId: 'pst_1', turnId: '', kind: 'notice', part: 0, key: '', state: 'wanted', externalId: '' },
-    ...{ shownSha256: '', revision: 1, attempts: 0, nextAt: undefined, text: '', privateTo: '' },
+    ...{ shownSha256: '', revision: 1, attempts: 0, nextAt: undefined, text: '', privateTo: '', replyTo: '' },
     ...state,
   };
 }
@@ -161,6 +163,7 @@ export function createFakeDeployments(
       state: note.state,
       revision: known.revision + (isNew ? 1 : 0),
       externalId: note.externalId || known.externalId,
+      replyTo: note.state === 'posting' ? fake.replyTo : '',
       shownSha256: note.shownSha256 || known.shownSha256,
     };
     fake.posts.set(key, stored);
@@ -250,6 +253,7 @@ export function createFakeDeployments(
     ...{ reportRefusals: [], accepted: [], beforeAccept: async () => {} },
     decision: { outcome: 'decided', reason: '', decision: 'allow', decidedBy: 'Ada' },
     linkNotice: '',
+    replyTo: '',
     posts: new Map(),
   };
   return fake;

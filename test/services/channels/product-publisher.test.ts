@@ -23,6 +23,7 @@ function openPublisher(more: Partial<ProductClient> = {}) {
   const deployments = createFakeDeployments(context);
   const requests: string[] = [];
   const revisions: number[] = [];
+  const replies: (string | undefined)[] = [];
   const failures: ProductError[] = [];
   const answer = async <Result>(request: string, result: Result): Promise<Result> => {
     requests.push(request);
@@ -33,8 +34,9 @@ function openPublisher(more: Partial<ProductClient> = {}) {
   const client: ProductClient = {
     ...{ isReceiving: false, me: NEVER, register: NEVER, unregister: NEVER, connect: NEVER, probe: NEVER },
     ...{ downloadFile: NEVER, answer: NEVER, close: async () => {} },
-    createPost: ({ markdown, revision }) => {
+    createPost: ({ markdown, revision, replyTo }) => {
       revisions.push(revision);
+      replies.push(replyTo);
       return answer(`create ${markdown}`, `ext_${requests.length + 1}`);
     },
     editPost: (externalId, { markdown }) => answer(`edit ${externalId} ${markdown}`, undefined),
@@ -67,7 +69,7 @@ function openPublisher(more: Partial<ProductClient> = {}) {
     onRateLimit: () => rateLimitWaits++,
   });
   return {
-    ...{ clock, shown, requests, revisions, failures },
+    ...{ clock, shown, requests, revisions, replies, failures, deployments },
     notes: (): Partial<PostNote>[] => deployments.notes.flatMap(({ posts }) => posts),
     waits: () => rateLimitWaits,
     /** Makes changes until the publisher waits, and returns the time to wait. */
@@ -96,6 +98,13 @@ describe('a publisher', () => {
     product.clock.advance(1_000);
     expect(await product.publish('three')).toBeUndefined();
     expect(product.requests).toEqual(['create one', 'edit ext_1 three']);
+  });
+
+  it('lets the first part of an answer reply to the message that began its turn', async () => {
+    const product = openPublisher();
+    product.deployments.replyTo = 'M7';
+    await product.publish('one', 'two');
+    expect(product.replies).toEqual(['M7', undefined]);
   });
 
   it('deletes a part that is not wanted any more, and creates it again later', async () => {

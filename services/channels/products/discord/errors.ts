@@ -22,6 +22,8 @@ export const CANNOT_MESSAGE_USER = 50_007;
 export const MISSING_PERMISSIONS = 50_013;
 export const INVALID_FORM = 50_035;
 export const THREAD_ARCHIVED = 50_083;
+/** The bot may not read the history of the channel, so it may not reply. */
+export const CANNOT_REPLY = 160_002;
 export const THREAD_EXISTS = 160_004;
 
 const REFUSALS: Readonly<Record<number, string>> = {

@@ -1,9 +1,10 @@
 import type { ConversationPlace } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { OutboundFile, ProductPost } from '../product.ts';
 import { ProductError } from '../product-error.ts';
-import { messageContent, newMessage, onceFor } from './content.ts';
+import { messageContent, newMessage, onceFor, withoutReply } from './content.ts';
 import {
   CANNOT_MESSAGE_USER,
+  CANNOT_REPLY,
   THREAD_ARCHIVED,
   THREAD_EXISTS,
   UNKNOWN_CHANNEL,
@@ -123,7 +124,8 @@ export class DiscordPosts {
   async #send(place: ConversationPlace, message: NewMessage, signal: AbortSignal): Promise<string> {
     const { permission = writePermission(place), ...request } = message;
     let isAbsent = false;
-    const post = async () => {
+    let mayNotReply = false;
+    const post = async (): Promise<string> => {
       const { id = '' } = await this.#api.request<{ id?: string }>(
         'post',
         `/channels/${channelOf(place)}/messages`,
@@ -132,6 +134,7 @@ export class DiscordPosts {
           permission,
           accept: ({ code }) => {
             isAbsent = code === UNKNOWN_CHANNEL && canHaveNoThread(place);
+            mayNotReply = code === CANNOT_REPLY;
             return undefined;
           },
         },
@@ -143,6 +146,7 @@ export class DiscordPosts {
     try {
       return await post();
     } catch (error) {
+      if (mayNotReply) return this.#send(place, { ...message, body: withoutReply(message.body) }, signal);
       if (!isAbsent) throw error;
       await this.#startThread(place, signal);
       return post();

@@ -27,6 +27,11 @@ import { readIdentity, register, unregister } from './registration.ts';
 import type { TelegramTransport } from './transport.ts';
 import { documentOf } from './upload.ts';
 
+interface MessageOptions {
+  reply_markup?: ReturnType<typeof keyboardOf>;
+  reply_parameters?: { message_id: number; allow_sending_without_reply: true };
+}
+
 type Send = (bot: Api, chat: string, signal: ApiSignal) => Promise<{ message_id: number }>;
 
 const HTML = { parse_mode: 'HTML', link_preview_options: { is_disabled: true } } as const;
@@ -75,14 +80,14 @@ export class TelegramClient implements ProductClient {
   }
 
   async createPost(post: ProductPost, signal: AbortSignal): Promise<string> {
-    const { place, privateTo, approval, markdown } = post;
+    const { place, privateTo, approval, markdown, replyTo } = post;
     if (privateTo !== undefined && place.isGroup) {
       const isSent = await this.#sendDirectly(privateTo, markdown, signal);
       if (!isSent) await this.#sendText(groupNotice(privateTo, this.#botName), place, signal);
       return '';
     }
-    const keyboard = approval && keyboardOf(approval);
-    return this.#sendText(htmlOf(markdown), place, signal, keyboard);
+    const keyboard = approval && { reply_markup: keyboardOf(approval) };
+    return this.#sendText(htmlOf(markdown), place, signal, { ...keyboard, ...replyOptions(replyTo) });
   }
 
   async editPost(externalId: string, post: ProductPost, signal: AbortSignal): Promise<void> {
@@ -151,14 +156,15 @@ export class TelegramClient implements ProductClient {
     html: string,
     place: ConversationPlace,
     signal: AbortSignal,
-    keyboard?: ReturnType<typeof keyboardOf>,
+    more: MessageOptions = {},
   ): Promise<string> {
-    const options = { ...HTML, ...topicOptions(place), ...(keyboard && { reply_markup: keyboard }) };
-    return this.#send(
-      (bot, chat, apiSignal) => bot.sendMessage(chat, html, options, apiSignal),
-      place,
-      signal,
-    );
+    const { reply_parameters: reply, ...others } = { ...HTML, ...topicOptions(place), ...more };
+    const send: Send = (bot, chat, apiSignal) => {
+      // In the successor of a group, messages have other ids.
+      const options = reply && chat === place.place ? { ...others, reply_parameters: reply } : others;
+      return bot.sendMessage(chat, html, options, apiSignal);
+    };
+    return this.#send(send, place, signal);
   }
 
   /** Sends into the place, or into the supergroup that has replaced its group. Returns the id of the post. */
@@ -204,6 +210,11 @@ export class TelegramClient implements ProductClient {
 function htmlOf(markdown: string): string {
   const html = toTelegramHtml(markdown);
   return plainTextOf(html).replace(INVISIBLE, '') === '' ? NOTHING_VISIBLE : html;
+}
+
+function replyOptions(messageId: string | undefined): MessageOptions {
+  if (messageId === undefined) return {};
+  return { reply_parameters: { message_id: Number(messageId), allow_sending_without_reply: true } };
 }
 
 function topicOptions(place: ConversationPlace): { message_thread_id?: number } {

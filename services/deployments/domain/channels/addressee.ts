@@ -17,6 +17,14 @@ export type Addressee = 'agent' | 'if_known' | 'others';
 /** Products whose threads belong to one conversation. A topic of Telegram is a place for many. */
 const WITH_THREADS: readonly Provider[] = ['slack', 'discord'];
 
+/** Products in which several people write in one conversation and a message can reply to another one. */
+const WITH_REPLIES: readonly Provider[] = ['telegram', 'discord'];
+
+/** Whether answers in groups reply to the message that began their turn. */
+export function hasReplies(provider: Provider): boolean {
+  return WITH_REPLIES.includes(provider);
+}
+
 /** In groups, only mentions, replies to the bot and its threads count, unless the channel responds to all messages. */
 export function addresseeOf(
   { kind, place, mentionsBot, repliesToBot }: ChannelEvent,

@@ -19,7 +19,8 @@ export function postHandlers(context: DeploymentsHandlerContext): Methods {
 
   return {
     async notePosts(request, call) {
-      return { posts: (await postNotes.note(request, call)).map(postState) };
+      const noted = await postNotes.note(request, call);
+      return { posts: noted.map(({ post, replyTo }) => postState(post, replyTo)) };
     },
 
     async listPosts({ page, state, conversation, ...reference }, call) {

@@ -11,6 +11,7 @@ import { configMessage } from '../../../../services/deployments/channels/config-
 import {
   type ChannelConfig,
   defaultConfig,
+  type Provider,
 } from '../../../../services/deployments/domain/channels/channel.ts';
 import { AGENT, OWNER } from '../system.ts';
 import { asOwner, type ChannelSystem, openChannelSystem } from './channel-system.ts';
@@ -43,7 +44,7 @@ function stepsOf(system: ChannelSystem) {
   /** Creates a channel of OWNER. */
   async function createChannel(
     changes: Partial<ChannelConfig> = {},
-    provider: 'http' | 'slack' = 'http',
+    provider: Provider = 'http',
   ): Promise<string> {
     const config = configMessage({ ...defaultConfig(provider), ...changes });
     return (await system.create(provider, { config })).deploymentId;

@@ -1,7 +1,7 @@
 import type { APIMessage, APIRole, APIUser } from 'discord.js';
 import type { DiscordApplication } from './application.ts';
 
-export type Restriction = 'view' | 'send' | 'threads' | 'files';
+export type Restriction = 'view' | 'send' | 'threads' | 'files' | 'history';
 
 /** Channel types: a text channel, a direct message, a public thread. */
 export const TEXT = 0;

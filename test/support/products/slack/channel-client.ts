@@ -62,6 +62,7 @@ export function postFor(place: string, thread = '', members: Partial<ProductPost
     isFinal: true,
     approval: undefined,
     privateTo: undefined,
+    replyTo: undefined,
     ...members,
   };
 }

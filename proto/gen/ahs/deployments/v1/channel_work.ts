@@ -234,6 +234,11 @@ export interface PostState {
   text: string;
   /** Only of notices for one person: the product's id of that person. */
   privateTo: string;
+  /**
+   * Only in the answer to a note of a post that the product does not have yet, in groups of products with replies: the
+   * product's id of the message that began the turn. Empty: none, or not known any more.
+   */
+  replyTo: string;
 }
 
 export interface RenewLeasesRequest {
@@ -1870,6 +1875,7 @@ function createBasePostState(): PostState {
     nextAt: undefined,
     text: "",
     privateTo: "",
+    replyTo: "",
   };
 }
 
@@ -1913,6 +1919,9 @@ export const PostState: MessageFns<PostState> = {
     }
     if (message.privateTo !== "") {
       writer.uint32(106).string(message.privateTo);
+    }
+    if (message.replyTo !== "") {
+      writer.uint32(114).string(message.replyTo);
     }
     return writer;
   },
@@ -2032,6 +2041,14 @@ export const PostState: MessageFns<PostState> = {
             }
 
             message.privateTo = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.replyTo = reader.string();
             continue;
           }
         }

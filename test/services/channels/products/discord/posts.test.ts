@@ -60,6 +60,25 @@ describe('messageContent of Discord', () => {
   });
 });
 
+const IN_THREAD = { place: { place: '1', thread: '2', isGroup: true }, replyTo: undefined };
+
+describe('newMessage of Discord', () => {
+  const reply = (replyTo: string) =>
+    newMessage({
+      postId: 'pst_1',
+      revision: 1,
+      markdown: 'Hello',
+      approval: undefined,
+      ...IN_THREAD,
+      replyTo,
+    });
+
+  it('replies to a message of the thread, also if it was deleted, and not to the one the thread was made from', () => {
+    expect(reply('3')).toMatchObject({ message_reference: { message_id: '3', fail_if_not_exists: false } });
+    expect(reply('2')).not.toHaveProperty('message_reference');
+  });
+});
+
 describe('nonceOf', () => {
   it('differs for posts and their revisions, and has at most 25 characters', () => {
     const post = { postId: 'pst_01K0000000000000000000000A', revision: 1 };
@@ -71,7 +90,7 @@ describe('nonceOf', () => {
     const nonces = [post, ...others].map(nonceOf);
     expect(new Set(nonces).size).toBe(4);
     expect(nonces.every((nonce) => nonce.length <= 25)).toBe(true);
-    const message = newMessage({ ...post, markdown: 'Hello', approval: undefined });
+    const message = newMessage({ ...post, ...IN_THREAD, markdown: 'Hello', approval: undefined });
     expect(message).toMatchObject({ nonce: nonces[0], enforce_nonce: true });
   });
 });

@@ -3,7 +3,7 @@ import { cannotSendToUser, DiscordError, foreignMessage } from '../errors.ts';
 import { checkMessageBody, type MessageBody, readBody } from '../message-body.ts';
 import { createMessage, deleteMessage, editMessage } from '../messages.ts';
 import { channelObject } from '../objects.ts';
-import { createStoredChannel, DIRECT, type StoredChannel } from '../state.ts';
+import { createStoredChannel, DIRECT, isRestricted, type StoredChannel } from '../state.ts';
 import { createThread } from '../threads.ts';
 import { findChannel, findMessage, isEphemeral, type RestCall, type Route } from './call.ts';
 
@@ -19,6 +19,8 @@ function postMessage(call: RestCall): APIMessage {
   const { json: body, files } = readBody<MessageBody>(request);
   if (files.length > 0) findChannel(call, 'files');
   checkMessageBody(body);
+  if (body.message_reference && isRestricted(application, channel, 'history'))
+    throw new DiscordError(400, 160002, 'Cannot reply without permission to read message history');
   const key = `${application.id} ${channel.id} ${body.nonce}`;
   const now = state.now().getTime();
   const known = state.nonces.get(key);
