@@ -1,0 +1,80 @@
+import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
+import { ERRORS, Refusal } from '../../../../lib/errors.ts';
+import type { CallOptions } from '../../../../lib/grpc/contract.ts';
+import type { Session } from '../../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Clients } from '../../../clients.ts';
+import { readResource } from './read-resource.ts';
+import { parseResourceUri, transcriptUri, URI_TEMPLATES } from './uri.ts';
+
+/** What the resources of a request are made of. */
+export interface ResourceContext {
+  clients: Pick<Clients, 'sessions' | 'files'>;
+  call: CallOptions;
+  /** Refuses with SESSION_NOT_FOUND unless the session belongs to the caller and to an agent of this endpoint. */
+  findSession(sessionId: string): Promise<Session>;
+  /** The sessions of the caller with the agents of this endpoint, newest first. */
+  newestSessions(limit: number): Promise<Session[]>;
+}
+
+const LISTED_SESSIONS = 50;
+const STATUS_NOT_FOUND = 404;
+
+const TEMPLATES = [
+  {
+    name: 'transcript',
+    title: 'Transcript of a session',
+    uriTemplate: URI_TEMPLATES.transcript,
+    description: 'The messages as Markdown, at most 4 MiB.',
+    mimeType: 'text/markdown',
+  },
+  {
+    name: 'events',
+    title: 'Events of a session',
+    uriTemplate: URI_TEMPLATES.events,
+    description: 'The journal, one event per line, at most 4 MiB.',
+    mimeType: 'application/x-ndjson',
+  },
+  {
+    name: 'file',
+    title: 'File of a session',
+    uriTemplate: URI_TEMPLATES.file,
+    description: 'A file of the workspace, at most 4 MiB.',
+  },
+];
+
+/**
+ * Serves the sessions of the caller as resources. The capability `subscribe` belongs to `subscriptions/listen`: requests of
+ * earlier revisions have no stream on which changes could be reported.
+ */
+export function serveResources(server: Server, context: ResourceContext, canSubscribe: boolean): void {
+  server.registerCapabilities({ resources: canSubscribe ? { subscribe: true } : {} });
+  server.setRequestHandler('resources/list', async () => {
+    const sessions = await context.newestSessions(LISTED_SESSIONS);
+    return { resources: sessions.map(transcriptOf) };
+  });
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: TEMPLATES }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const resource = parseResourceUri(uri);
+    if (!resource) throw new ResourceNotFoundError(uri);
+    try {
+      const session = await context.findSession(resource.sessionId);
+      return { contents: [{ uri, ...(await readResource(context, session, resource)) }] };
+    } catch (error) {
+      // The three kinds of a missing resource are the same for the client.
+      if (error instanceof Refusal && ERRORS[error.code].status === STATUS_NOT_FOUND)
+        throw new ResourceNotFoundError(uri);
+      throw error;
+    }
+  });
+}
+
+function transcriptOf({ sessionId, title, state, updatedAt }: Session) {
+  return {
+    uri: transcriptUri(sessionId),
+    name: sessionId,
+    title: title || sessionId,
+    description: `Transcript of a session${state === '' ? '' : ` (${state})`}.`,
+    mimeType: 'text/markdown',
+    ...(updatedAt && { annotations: { lastModified: updatedAt.toISOString() } }),
+  };
+}
