@@ -18,6 +18,7 @@ import { monitorDisabledUsers } from './disabled-users.ts';
 import { createFollowers } from './followers.ts';
 import { handBackTurns } from './hand-back.ts';
 import { approvalHandlers } from './handlers/approvals.ts';
+import { chatHandlers } from './handlers/chats.ts';
 import type { SessionsHandlerContext } from './handlers/context.ts';
 import { creationHandlers } from './handlers/create.ts';
 import { extensionHandlers } from './handlers/extensions.ts';
@@ -39,6 +40,7 @@ import { createSessionCounters, startGauges } from './metrics.ts';
 import { createStateSealer } from './state-sealer.ts';
 import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
+import { createChatStore } from './store/chats.ts';
 import { createClientCalls } from './store/client-calls.ts';
 import { createCreations } from './store/creations.ts';
 import { createEventStore } from './store/events.ts';
@@ -82,6 +84,10 @@ export const peers: Peers<SessionsServiceDefinition> = {
   cancelTurn: ['edge', 'channels'],
   regenerateAnswer: ['edge'],
   forkSession: ['edge'],
+  recordChat: ['edge'],
+  findChat: ['edge'],
+  continueChat: ['edge'],
+  forgetChat: ['edge'],
   setAgentVersion: ['edge'],
   listApprovals: ['edge', 'channels', 'deployments'],
   decideApproval: ['edge', 'deployments'],
@@ -158,6 +164,7 @@ export async function openSessions(
   const clientCalls = createClientCalls(db);
   const sandboxes = createSandboxStore(db);
   const signals = createSignalStore(db);
+  const chats = createChatStore(db);
   const warnProbe = (error: unknown) =>
     log.warn({ err: error }, 'reading the last events of followed sessions failed; trying again');
   const followers = createFollowers({
@@ -178,6 +185,7 @@ export async function openSessions(
     leases,
     sandboxes,
     signals,
+    chats,
     files: clients.files,
     counters,
     clock,
@@ -217,6 +225,7 @@ export async function openSessions(
     approvals,
     clientCalls,
     forks: createSessionForks(db, ids),
+    chats,
     creations: createCreations(store),
     lists,
     attachments: createAttachments(clients),
@@ -255,6 +264,7 @@ export async function openSessions(
         ...regenerateHandlers(handlers),
         ...lifecycleHandlers(handlers),
         ...forkHandlers(handlers),
+        ...chatHandlers(handlers),
         ...extensionHandlers(handlers),
         ...workspaceHandlers(handlers),
         ...sandboxHandlers(handlers),

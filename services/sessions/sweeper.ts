@@ -11,6 +11,7 @@ import { updateEnvironmentStatuses } from './environment-status.ts';
 import type { SessionCounters } from './metrics.ts';
 import type { Approvals } from './store/approvals.ts';
 import type { Changes } from './store/changes.ts';
+import type { ChatStore } from './store/chats.ts';
 import type { ClientCalls } from './store/client-calls.ts';
 import type { LeaseStore, TurnLease } from './store/leases.ts';
 import type { SandboxStore } from './store/sandboxes.ts';
@@ -31,6 +32,9 @@ const SANDBOX_HISTORY_MS = 7 * 24 * 3_600_000;
 /** How long a signal waits for the service that it is for. */
 const SIGNAL_LIFE_MS = 7 * 24 * 3_600_000;
 const SIGNAL_BATCH = 10_000;
+/** How long a chat is recognised by its messages, and a response is found by its id. */
+const CHAT_LIFE_MS = 30 * 24 * 3_600_000;
+const CHAT_BATCH = 10_000;
 
 interface SweeperContext {
   eraser: Eraser;
@@ -43,6 +47,7 @@ interface SweeperContext {
   log: Log;
   sandboxes: SandboxStore;
   signals: Pick<SignalStore, 'deleteOld'>;
+  chats: Pick<ChatStore, 'deleteOld'>;
   files: Client<FilesServiceDefinition>;
   counters: Pick<SessionCounters, 'leaseLost'>;
   limits: RunLimits;
@@ -51,7 +56,7 @@ interface SweeperContext {
 
 /**
  * Queues turns with expired leases, wakes sleeping turns, closes expired approvals and client calls, marks sandboxes of silent runners as
- * lost, and erases deleted sessions and old signals. Every replica runs this; row locks keep the replicas from doing the same work. The
+ * lost, and erases deleted sessions, old signals and old records of chats. Every replica runs this; row locks keep the replicas from doing the same work. The
  * three tasks are independent, so that a slow service `files` does not delay turns.
  */
 export function startSweeper(context: SweeperContext) {
@@ -64,6 +69,7 @@ export function startSweeper(context: SweeperContext) {
     leases,
     sandboxes,
     signals,
+    chats,
     files,
     counters,
     clock,
@@ -84,7 +90,12 @@ export function startSweeper(context: SweeperContext) {
     ),
     task(REPAIR_MS, () => runInOrder([unstick, markUnseenLost])),
     task(ERASE_MS, (signal) =>
-      runInOrder([deleteEndedSandboxes, () => deleteOldSignals(signal), () => erase(signal)]),
+      runInOrder([
+        deleteEndedSandboxes,
+        () => deleteOldSignals(signal),
+        () => deleteOldChats(signal),
+        () => erase(signal),
+      ]),
     ),
   ];
 
@@ -132,6 +143,11 @@ export function startSweeper(context: SweeperContext) {
       deleted = await signals.deleteOld(before(SIGNAL_LIFE_MS), SIGNAL_BATCH);
     if (total > 0)
       log.warn({ signals: total }, 'signals that no service acknowledged within 7 days were deleted');
+  }
+
+  async function deleteOldChats(signal: AbortSignal): Promise<void> {
+    for (let deleted = CHAT_BATCH; deleted === CHAT_BATCH && !signal.aborted; )
+      deleted = await chats.deleteOld(before(CHAT_LIFE_MS), CHAT_BATCH);
   }
 
   async function reclaimExpiredLeases(): Promise<void> {

@@ -12,6 +12,7 @@ import type { Followers } from '../followers.ts';
 import type { StateSealer } from '../state-sealer.ts';
 import type { Approvals } from '../store/approvals.ts';
 import type { Changes } from '../store/changes.ts';
+import type { ChatStore } from '../store/chats.ts';
 import type { ClientCalls } from '../store/client-calls.ts';
 import type { Creations } from '../store/creations.ts';
 import type { EventStore } from '../store/events.ts';
@@ -36,6 +37,7 @@ export interface SessionsHandlerContext {
   clientCalls: ClientCalls;
   creations: Creations;
   forks: SessionForks;
+  chats: ChatStore;
   claims: Claims;
   leases: LeaseStore;
   lists: Lists;

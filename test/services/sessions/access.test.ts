@@ -72,6 +72,11 @@ describe.each(TRANSPORTS)('access to a session over %s', (transport) => {
       'fork it',
       (caller) => system.edge.forkSession({ sessionId, afterSeq: 1, idempotencyKey: '' }, { caller }),
     ],
+    [
+      'record a chat in it',
+      (caller) =>
+        system.edge.recordChat({ record: { key: Buffer.alloc(32, 1), sessionId, turnId } }, { caller }),
+    ],
     ['set its agent version', (caller) => system.edge.setAgentVersion({ sessionId, version: 1 }, { caller })],
     [
       'decide an approval',

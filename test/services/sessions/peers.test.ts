@@ -18,6 +18,7 @@ const ALLOWED: Record<string, string[]> = {
     ...['sendMessage', 'listMessages', 'listTurns', 'getTurn', 'listEvents', 'follow', 'interruptSession'],
     ...['releaseQueue', 'cancelTurn', 'regenerateAnswer'],
     ...['forkSession', 'setAgentVersion', 'listApprovals', 'decideApproval'],
+    ...['recordChat', 'findChat', 'continueChat', 'forgetChat'],
     ...['listToolCalls', 'submitToolResult', 'getSessionExtensions'],
     ...['listSandboxes', 'getSandbox', 'terminateSandbox'],
   ],

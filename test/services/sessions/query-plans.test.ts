@@ -29,6 +29,7 @@ const TABLES = [
   'journal',
   'turns',
   'approvals',
+  'chat_prefixes',
   'client_calls',
   'sandboxes',
   'session_environments',
@@ -144,6 +145,8 @@ const FILL = `
     from generate_series(1, ${SESSIONS}) i;
   insert into session_environments (session_id, status, sandbox_id, provider)
     select tenant_id, 'ready', sandbox_id, provider from sandboxes;
+  insert into chat_prefixes (owner_id, key, session_id, turn_id, created_at)
+    select owner_id, sha256(session_id::bytea), session_id, 'trn_1', now() from sessions;
   insert into signals (kind, session_id, created_at) select 'turn_ended', session_id, now() from sessions;
   insert into session_metadata (owner_id, archived, term, session_id, agent_id)
     select owner_id, false, hashtextextended(member, 0), session_id, agent_id

@@ -16,6 +16,7 @@ const ALICES_SESSION = 'ses_0000000000000000000000000A';
 const BOBS_SESSION = 'ses_0000000000000000000000000B';
 const TABLES = [
   'approvals',
+  'chat_prefixes',
   'client_calls',
   'heads',
   'journal',
@@ -41,6 +42,8 @@ const rowsOf = (sessionId: string, owner: string) => {
       values ('apr_${letter}', '${sessionId}', 'trn_${letter}', 'tool', 'call', 'tool', '{}', '', 'agt_1', now(), now());
     insert into client_calls (event_id, session_id, turn_id, tool_use_id, kind, name, input, created_at, expires_at)
       values ('evt_${letter}', '${sessionId}', 'trn_${letter}', 'call', 'tool_result', 'tool', '{}', now(), now());
+    insert into chat_prefixes (owner_id, key, session_id, turn_id, created_at)
+      values ('${owner}', '\\x01', '${sessionId}', 'trn_${letter}', now());
     insert into session_environments (session_id, status) values ('${sessionId}', 'none');
     insert into session_outcomes (session_id, owner_id, agent_id, outcome)
       values ('${sessionId}', '${owner}', 'agt_1', 'failed');

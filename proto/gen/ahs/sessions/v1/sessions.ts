@@ -615,6 +615,61 @@ export interface ForkSessionResponse {
   replayed: boolean;
 }
 
+/** The turn with which a chat has got as far as the key says. */
+export interface ChatRecord {
+  /** A SHA-256 digest. */
+  key: Buffer;
+  sessionId: string;
+  turnId: string;
+}
+
+export interface RecordChatRequest {
+  record: ChatRecord | undefined;
+}
+
+export interface RecordChatResponse {
+}
+
+export interface FindChatRequest {
+  key: Buffer;
+}
+
+export interface FindChatResponse {
+  record:
+    | ChatRecord
+    | undefined;
+  /** agt_… */
+  agentId: string;
+}
+
+export interface ContinueChatRequest {
+  /**
+   * At most 1,000. The first record that exists is continued. The session itself is continued only for the first key; the
+   * records of the others are earlier positions of the chat.
+   */
+  keys: Buffer[];
+  /** Identifies the request, 1 to 200 characters. A repeated call with the same claim and keys has the same result. */
+  claim: string;
+}
+
+export interface ContinueChatResponse {
+  /** Absent: no key is known. */
+  record: ChatRecord | undefined;
+  agentId: string;
+  /**
+   * The message is sent to a fork of the session after this seq, because the session has gone on in another way. Absent: to
+   * the session itself.
+   */
+  forkAfterSeq?: number | undefined;
+}
+
+export interface ForgetChatRequest {
+  key: Buffer;
+}
+
+export interface ForgetChatResponse {
+}
+
 export interface SetAgentVersionRequest {
   sessionId: string;
   version: number;
@@ -5709,6 +5764,464 @@ export const ForkSessionResponse: MessageFns<ForkSessionResponse> = {
             message.replayed = reader.bool();
             continue;
           }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChatRecord(): ChatRecord {
+  return { key: Buffer.alloc(0), sessionId: "", turnId: "" };
+}
+
+export const ChatRecord: MessageFns<ChatRecord> = {
+  encode(message: ChatRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key.length !== 0) {
+      writer.uint32(10).bytes(message.key);
+    }
+    if (message.sessionId !== "") {
+      writer.uint32(18).string(message.sessionId);
+    }
+    if (message.turnId !== "") {
+      writer.uint32(26).string(message.turnId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChatRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChatRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRecordChatRequest(): RecordChatRequest {
+  return { record: undefined };
+}
+
+export const RecordChatRequest: MessageFns<RecordChatRequest> = {
+  encode(message: RecordChatRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.record !== undefined) {
+      ChatRecord.encode(message.record, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RecordChatRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRecordChatRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.record = ChatRecord.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRecordChatResponse(): RecordChatResponse {
+  return {};
+}
+
+export const RecordChatResponse: MessageFns<RecordChatResponse> = {
+  encode(_: RecordChatResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RecordChatResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRecordChatResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFindChatRequest(): FindChatRequest {
+  return { key: Buffer.alloc(0) };
+}
+
+export const FindChatRequest: MessageFns<FindChatRequest> = {
+  encode(message: FindChatRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key.length !== 0) {
+      writer.uint32(10).bytes(message.key);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindChatRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindChatRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFindChatResponse(): FindChatResponse {
+  return { record: undefined, agentId: "" };
+}
+
+export const FindChatResponse: MessageFns<FindChatResponse> = {
+  encode(message: FindChatResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.record !== undefined) {
+      ChatRecord.encode(message.record, writer.uint32(10).fork()).join();
+    }
+    if (message.agentId !== "") {
+      writer.uint32(18).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindChatResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindChatResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.record = ChatRecord.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseContinueChatRequest(): ContinueChatRequest {
+  return { keys: [], claim: "" };
+}
+
+export const ContinueChatRequest: MessageFns<ContinueChatRequest> = {
+  encode(message: ContinueChatRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.keys) {
+      writer.uint32(10).bytes(v!);
+    }
+    if (message.claim !== "") {
+      writer.uint32(18).string(message.claim);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContinueChatRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContinueChatRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.keys.push(Buffer.from(reader.bytes()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.claim = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseContinueChatResponse(): ContinueChatResponse {
+  return { record: undefined, agentId: "", forkAfterSeq: undefined };
+}
+
+export const ContinueChatResponse: MessageFns<ContinueChatResponse> = {
+  encode(message: ContinueChatResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.record !== undefined) {
+      ChatRecord.encode(message.record, writer.uint32(10).fork()).join();
+    }
+    if (message.agentId !== "") {
+      writer.uint32(18).string(message.agentId);
+    }
+    if (message.forkAfterSeq !== undefined) {
+      writer.uint32(24).int64(message.forkAfterSeq);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContinueChatResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContinueChatResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.record = ChatRecord.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.forkAfterSeq = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForgetChatRequest(): ForgetChatRequest {
+  return { key: Buffer.alloc(0) };
+}
+
+export const ForgetChatRequest: MessageFns<ForgetChatRequest> = {
+  encode(message: ForgetChatRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key.length !== 0) {
+      writer.uint32(10).bytes(message.key);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForgetChatRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForgetChatRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForgetChatResponse(): ForgetChatResponse {
+  return {};
+}
+
+export const ForgetChatResponse: MessageFns<ForgetChatResponse> = {
+  encode(_: ForgetChatResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForgetChatResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForgetChatResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -10840,6 +11353,52 @@ export const SessionsServiceDefinition = {
       requestType: ForkSessionRequest as typeof ForkSessionRequest,
       requestStream: false,
       responseType: ForkSessionResponse as typeof ForkSessionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Records which session and turn of the caller a key stands for, for protocols whose clients do not name the session: the
+     * key is a digest of all messages of a chat, or of the id of a response. Replaces an earlier record of the same key.
+     * Records are kept for 30 days.
+     */
+    recordChat: {
+      name: "RecordChat",
+      requestType: RecordChatRequest as typeof RecordChatRequest,
+      requestStream: false,
+      responseType: RecordChatResponse as typeof RecordChatResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Returns what a key of the caller stands for. Refused with SESSION_NOT_FOUND when there is no such record, or its
+     * session is deleted.
+     */
+    findChat: {
+      name: "FindChat",
+      requestType: FindChatRequest as typeof FindChatRequest,
+      requestStream: false,
+      responseType: FindChatResponse as typeof FindChatResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Finds the session in which a chat of the caller goes on. Of several requests that continue the same record, one sends
+     * its message to the session itself, and the others fork it.
+     */
+    continueChat: {
+      name: "ContinueChat",
+      requestType: ContinueChatRequest as typeof ContinueChatRequest,
+      requestStream: false,
+      responseType: ContinueChatResponse as typeof ContinueChatResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Makes a key of the caller unknown. Refused with SESSION_NOT_FOUND like FindChat. */
+    forgetChat: {
+      name: "ForgetChat",
+      requestType: ForgetChatRequest as typeof ForgetChatRequest,
+      requestStream: false,
+      responseType: ForgetChatResponse as typeof ForgetChatResponse,
       responseStream: false,
       options: {},
     },
