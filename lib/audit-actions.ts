@@ -6,7 +6,7 @@ export const AUDIT_ACTIONS = {
   'user.disable': 'A user was disabled.',
   'token.create': 'A personal access token was created.',
   'token.delete': 'A personal access token was deleted.',
-  'agent.share': 'The users or managers of an agent were changed.',
+  'agent.share': 'The users or managers of an agent, or the visibility of its agent card, were changed.',
   'agent.look': "An administrator viewed another user's agent.",
   'agent.update': "An administrator changed another user's agent.",
   'agent.delete': "An administrator deleted another user's agent.",

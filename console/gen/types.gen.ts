@@ -128,6 +128,42 @@ export type Metadata = {
 export type Visibility = 'private' | 'public' | 'allowlist';
 
 /**
+ * Omitted members stay unchanged, or get their defaults.
+ */
+export type ExposureChange = {
+    /**
+     * Whether MCP clients find the agent. Default: `on`.
+     */
+    mcp?: 'on' | 'off';
+    /**
+     * Whether clients of the OpenAI-compatible API find the agent. Default: `on`.
+     */
+    openai?: 'on' | 'off';
+    /**
+     * Whether A2A clients find the agent. With `public`, its agent card can be read without a credential. Default: `off`.
+     */
+    a2a?: 'off' | 'on' | 'public';
+};
+
+/**
+ * The protocols in which users who can use the agent find it. A change makes no new version and takes effect immediately.
+ */
+export type Exposure = {
+    /**
+     * Whether MCP clients find the agent. Default: `on`.
+     */
+    mcp: 'on' | 'off';
+    /**
+     * Whether clients of the OpenAI-compatible API find the agent. Default: `on`.
+     */
+    openai: 'on' | 'off';
+    /**
+     * Whether A2A clients find the agent. With `public`, its agent card can be read without a credential. Default: `off`.
+     */
+    a2a: 'off' | 'on' | 'public';
+};
+
+/**
  * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
  */
 export type Revision = number;
@@ -160,6 +196,7 @@ export type Agent = {
      */
     enabled: boolean;
     visibility: Visibility;
+    exposure: Exposure;
     /**
      * Your access: `use` allows conversations, `manage` also allows changing, sharing, deploying and deleting the agent.
      */
@@ -4806,6 +4843,7 @@ export type CreateAgentData = {
          */
         enabled?: boolean;
         visibility?: Visibility;
+        exposure?: ExposureChange;
     };
     headers?: {
         /**
@@ -5018,6 +5056,7 @@ export type UpdateAgentData = {
          */
         enabled?: boolean;
         visibility?: Visibility;
+        exposure?: ExposureChange;
     };
     headers?: {
         /**
@@ -14724,7 +14763,7 @@ export type CreateTokenData = {
          */
         name: string;
         /**
-         * `write` includes `read`. Only administrators can create tokens with `admin`. `mcp` opens the protocol endpoints and no other route; with it, `approve` allows decisions on approvals there.
+         * `write` includes `read`. Only administrators can create tokens with `admin`.
          */
         scopes: Array<'read' | 'write' | 'admin' | 'mcp' | 'approve'>;
         /**

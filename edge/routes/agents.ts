@@ -35,6 +35,7 @@ export const agentRoutes = [
         {
           ...created(body),
           visibility: body.visibility ?? 'private',
+          exposure: body.exposure,
           idempotencyKey: idempotencyKey(request.raw),
         },
         call,
@@ -103,6 +104,7 @@ export const agentRoutes = [
           ifRevisions: ifMatch(request.raw),
           ...patched(body),
           visibility: body.visibility,
+          exposure: body.exposure,
         },
         call,
       );

@@ -2,10 +2,13 @@ import { Type } from 'typebox';
 import type { Agent, AgentVersion } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { visibility } from './access.ts';
 import { closed, count, id, Metadata, optional, revision, serializeTime, time } from './common.ts';
+import { ExposureChange, ExposureShape, serializeExposure } from './exposure.ts';
 import { creation, description, enabled, name, patch, runtime, serializeRuntime } from './runtime.ts';
 
-export const AgentCreation = closed({ ...creation, visibility: optional(visibility) });
-export const AgentPatch = closed({ ...patch, visibility: optional(visibility) });
+const shared = { visibility: optional(visibility), exposure: optional(ExposureChange) };
+
+export const AgentCreation = closed({ ...creation, ...shared });
+export const AgentPatch = closed({ ...patch, ...shared });
 
 export const AgentShape = Type.Object(
   {
@@ -16,6 +19,7 @@ export const AgentShape = Type.Object(
     metadata: Metadata,
     enabled,
     visibility,
+    exposure: ExposureShape,
     access: Type.Enum(['use', 'manage'], {
       description:
         'Your access: `use` allows conversations, `manage` also allows changing, sharing, deploying and deleting the agent.',
@@ -52,6 +56,7 @@ export function serializeAgent(agent: Agent | undefined) {
     metadata: agent?.metadata,
     enabled: agent?.enabled,
     visibility: agent?.visibility,
+    exposure: serializeExposure(agent?.exposure),
     access: agent?.level,
     version: agent?.version,
     revision: agent?.revision ?? agent?.version,

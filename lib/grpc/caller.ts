@@ -13,9 +13,13 @@ export function administratorOf(call: Call): Caller {
   return callerOf(call);
 }
 
-/** Returns whether the user and their credential have the administrator role. Throws UNAUTHENTICATED without a user. */
+/**
+ * Returns whether the user and their credential have the administrator role. It has no effect in requests of a protocol: their
+ * clients reach only what the user owns or may use. Throws UNAUTHENTICATED without a user.
+ */
 export function isAdministrator(call: Call): boolean {
-  return callerOf(call).roles.includes('administrator');
+  const { roles, protocol } = callerOf(call);
+  return protocol === undefined && roles.includes('administrator');
 }
 
 /** Whether the user has a login, or works in local mode. A personal access token and a provider's token are no login. */

@@ -33,6 +33,8 @@ const MAX_BYTES_OF_SCHEDULES = 39_000;
 const MAX_BYTES_OF_MESSAGE_SENDERS = 900;
 /** The 14 operations on channels, their settings, the requests of products, and senders of messages: 3.5 kB for each operation. */
 const MAX_BYTES_OF_CHANNELS = 49_000;
+/** The exposure of agents to protocols, in creations, changes and responses. */
+const MAX_BYTES_OF_EXPOSURE = 1_700;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
@@ -41,6 +43,7 @@ const MAX_BYTES =
   MAX_BYTES_OF_OAUTH +
   MAX_BYTES_OF_SCHEDULES +
   MAX_BYTES_OF_CHANNELS +
+  MAX_BYTES_OF_EXPOSURE +
   MAX_BYTES_OF_MESSAGE_SENDERS +
   MAX_BYTES_OF_REQUESTED_INPUT +
   MAX_BYTES_OF_SKILLS +

@@ -1,6 +1,7 @@
 import { FieldProblems } from '../../../lib/field-problems.ts';
 import { VISIBILITIES } from './access.ts';
 import { type AgentRuntime, checkRuntime, normalizeRuntime } from './agent-runtime.ts';
+import { checkExposure, checkProtocol, type Exposure } from './exposure.ts';
 import { checkModelOptionNames } from './model-options.ts';
 import type { RuntimeContext } from './runtime-fields.ts';
 
@@ -12,12 +13,16 @@ export interface AgentForm extends AgentRuntime {
   enabled: boolean;
   /** private | public | allowlist */
   visibility: string;
+  exposure: Exposure;
 }
+
+/** The fields that a client changes. Absent fields and members of the exposure stay unchanged. */
+export type AgentPatch = Partial<Omit<AgentForm, 'exposure'>> & { exposure?: Partial<Exposure> | undefined };
 
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
 /** Returns the form as it is stored: the name trimmed, the runtime fields normalized. */
-export function normalizeAgentForm<Given extends Partial<AgentForm>>(form: Given): Given {
+export function normalizeAgentForm<Given extends AgentPatch>(form: Given): Given {
   const normalized = { ...form, ...normalizeRuntime(form) };
   if (form.name !== undefined) normalized.name = form.name.trim();
   return normalized;
@@ -27,9 +32,9 @@ export function normalizeAgentForm<Given extends Partial<AgentForm>>(form: Given
  * Checks a normalized form, or the fields of a patch. Refused with INVALID_REQUEST or INVALID_TEXT, with details of all
  * problems.
  */
-export function checkAgentForm(form: Partial<AgentForm>, context: RuntimeContext): void {
+export function checkAgentForm(form: AgentPatch, context: RuntimeContext): void {
   const problems = new FieldProblems();
-  const { name, description, model, modelOptionsJson, metadata, visibility } = form;
+  const { name, description, model, modelOptionsJson, metadata, visibility, exposure } = form;
   if (name !== undefined) problems.characters('/name', name, 1, 200);
   if (description !== undefined) problems.characters('/description', description, 0, 2_000);
   checkRuntime(form, problems, context);
@@ -37,6 +42,7 @@ export function checkAgentForm(form: Partial<AgentForm>, context: RuntimeContext
     checkModelOptionNames(model, modelOptionsJson, problems);
   if (metadata !== undefined) problems.metadata(metadata);
   if (visibility !== undefined) problems.oneOf('/visibility', visibility, VISIBILITIES);
+  if (exposure !== undefined) checkExposure(exposure, problems);
   problems.throwIfAny();
 }
 
@@ -48,9 +54,10 @@ export function checkPage<Page extends { limit: number }>(page: Page | undefined
   return page ?? FIRST_PAGE;
 }
 
-/** Refused with INVALID_REQUEST for a search text that is longer than any name. */
-export function checkSearch(q: string): void {
+/** Refused with INVALID_REQUEST for a search text that is longer than any name, and for an unknown protocol. */
+export function checkSearch(q: string, exposedTo?: string): void {
   const problems = new FieldProblems();
   problems.characters('/q', q, 0, 200);
+  checkProtocol(exposedTo, problems);
   problems.throwIfAny();
 }

@@ -1,9 +1,10 @@
 import { type Refusal, refuse } from '../../../lib/errors.ts';
 import { type AccessLevel, requireLevel } from './access.ts';
-import type { AgentForm } from './agent-form.ts';
+import type { AgentForm, AgentPatch } from './agent-form.ts';
 import type { AgentKind } from './agent-kind.ts';
 import { type AgentRuntime, runtimeIn, sameRuntime } from './agent-runtime.ts';
 import { environmentDisabled } from './environment.ts';
+import { changeExposure, type Exposure, sameExposure } from './exposure.ts';
 import { requireKnownOptions } from './model-options.ts';
 
 /** An agent or an assistant. */
@@ -16,6 +17,7 @@ export interface Agent {
   metadata: Record<string, string>;
   enabled: boolean;
   visibility: string;
+  exposure: Exposure;
   /** 1, 2, 3 …: the newest version. `runtime` is the runtime of this version. */
   version: number;
   /** Grows with each change of any field. The database counts it. */
@@ -55,8 +57,14 @@ export function newAgent(form: AgentForm, agentId: string, owner: string, now: D
  * Returns the agent after a change: with a new version when its runtime differs, and the same object when nothing
  * differs. Refused with INVALID_REQUEST for a new version with options that its model does not know.
  */
-export function applyPatch<Given extends Agent>(agent: Given, patch: Partial<AgentForm>, now: Date): Given {
-  const form: AgentForm = { ...agent, ...agent.runtime, ...withoutAbsent(patch) };
+export function applyPatch<Given extends Agent>(agent: Given, patch: AgentPatch, now: Date): Given {
+  const { exposure, ...fields } = patch;
+  const form: AgentForm = {
+    ...agent,
+    ...agent.runtime,
+    ...withoutAbsent(fields),
+    exposure: changeExposure(agent.exposure, exposure),
+  };
   const runtime = runtimeIn(form);
   if (!sameRuntime(runtime, agent.runtime)) {
     requireKnownOptions(runtime);
@@ -97,8 +105,8 @@ export function versionNotFound(version: number): Refusal {
 type Labels = Omit<AgentForm, keyof AgentRuntime>;
 
 /** The fields that change without a new version. */
-function labelsOf({ name, description, metadata, enabled, visibility }: Labels): Labels {
-  return { name, description, metadata, enabled, visibility };
+function labelsOf({ name, description, metadata, enabled, visibility, exposure }: Labels): Labels {
+  return { name, description, metadata, enabled, visibility, exposure };
 }
 
 function withoutAbsent(patch: Partial<AgentForm>): Partial<AgentForm> {
@@ -111,6 +119,7 @@ function sameLabels(one: Labels, other: Labels): boolean {
     one.description === other.description &&
     one.enabled === other.enabled &&
     one.visibility === other.visibility &&
+    sameExposure(one.exposure, other.exposure) &&
     sameMetadata(one.metadata, other.metadata)
   );
 }

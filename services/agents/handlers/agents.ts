@@ -9,7 +9,13 @@ import {
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AgentViewer } from '../domain/access.ts';
 import { type Agent, type AgentWithLevel, applyPatch, newAgent, requireFound } from '../domain/agent.ts';
-import { checkAgentForm, checkPage, checkSearch, normalizeAgentForm } from '../domain/agent-form.ts';
+import {
+  type AgentPatch,
+  checkAgentForm,
+  checkPage,
+  checkSearch,
+  normalizeAgentForm,
+} from '../domain/agent-form.ts';
 import { AGENT_KIND } from '../domain/agent-kind.ts';
 import { checkPreconditions } from '../domain/version.ts';
 import { createForeignAccessRecorder, isOwnedByAnother } from './audit.ts';
@@ -21,6 +27,12 @@ type Methods = Pick<
   Handlers<AgentsServiceDefinition>,
   'createAgent' | 'listAgents' | 'getAgent' | 'updateAgent' | 'deleteAgent' | 'listAgentVersions'
 >;
+
+/** The members of a change that decide who can find an agent or read its card. */
+interface Audience {
+  visibility: string | undefined;
+  a2a: string | undefined;
+}
 
 export function agentHandlers(context: AgentsHandlerContext): Methods {
   const { agents, record, clock, ids, endpoints, publishHint, waitForCaches, startDeletions } = context;
@@ -37,16 +49,25 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       await recordForeignAccess(action, await agents.agent(viewer, agentId, call), viewer, call);
   }
 
-  /** Records a change of the visibility, if the viewer can make it. */
+  /** Records a change of the visibility, or of that of the agent card, if the viewer can make it. */
   async function recordSharing(
     agentId: string,
-    visibility: string,
+    { visibility, exposure }: AgentPatch,
     viewer: AgentViewer,
     call: Call,
   ): Promise<void> {
+    const a2a = exposure?.a2a;
+    if (visibility === undefined && a2a === undefined) return;
     const agent = await agents.agent(viewer, agentId, call);
-    if (agent?.level === 'manage')
-      await record({ action: 'agent.share', targetId: agentId, data: { visibility } }, call);
+    if (agent?.level === 'manage') await recordShared(agentId, { visibility, a2a }, call);
+  }
+
+  async function recordShared(agentId: string, { visibility, a2a }: Audience, call: Call): Promise<void> {
+    const data = {
+      ...(visibility !== undefined && { visibility }),
+      ...(a2a !== undefined && { exposure: { a2a } }),
+    };
+    await record({ action: 'agent.share', targetId: agentId, data }, call);
   }
 
   return {
@@ -63,17 +84,19 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
           replayed: false,
         }).finish(),
       };
-      const { agentId, visibility } = agent;
-      if (visibility !== 'private')
-        await record({ action: 'agent.share', targetId: agentId, data: { visibility } }, call);
+      const { agentId } = agent;
+      const visibility = agent.visibility === 'private' ? undefined : agent.visibility;
+      const a2a = agent.exposure.a2a === 'public' ? 'public' : undefined;
+      if (visibility ?? a2a) await recordShared(agentId, { visibility, a2a }, call);
       const { answer, replayed } = await agents.create(agent, creation, call);
       return { ...CreateAgentResponse.decode(answer), replayed };
     },
 
     async listAgents({ page, metadata, ...request }, call) {
-      checkSearch(request.q);
+      checkSearch(request.q, request.exposedTo);
       const filter = { ...request, metadata: checkMetadataFilter(metadata) };
-      const viewer = viewerOf(call);
+      const isAdministrator = request.exposedTo === undefined && viewerOf(call).isAdministrator;
+      const viewer = { ...viewerOf(call), isAdministrator };
       const { items, nextCursor } = await agents.list(viewer, filter, checkPage(page), call);
       if (items.some((agent) => isOwnedByAnother(agent, viewer)))
         await record({ action: 'agents.list', targetId: '' }, call);
@@ -92,8 +115,7 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       const patch = normalizeAgentForm(agentPatchOf(request));
       checkAgentForm(patch, { endpoints });
       await recordChange('agent.update', request.agentId, viewer, call);
-      const { visibility } = patch;
-      if (visibility !== undefined) await recordSharing(request.agentId, visibility, viewer, call);
+      await recordSharing(request.agentId, patch, viewer, call);
       const change = (agent: AgentWithLevel) => {
         checkPreconditions(AGENT_KIND.noun, agent, request);
         return applyPatch(agent, patch, clock.now());
@@ -101,7 +123,7 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       const { before, after } = await agents.change(viewer, request.agentId, change, call);
       if (after !== before) publishHint('agents.changed', after.agentId);
       // Wait even if nothing changed: the request may repeat one that changed the agent and whose answer was lost.
-      if (request.enabled !== undefined || visibility !== undefined) await waitForCaches();
+      if (request.enabled !== undefined || patch.visibility !== undefined) await waitForCaches();
       return { agent: after };
     },
 

@@ -7,29 +7,34 @@ import type {
   UpdateEnvironmentRequest,
   UpdateMcpServerRequest,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import type { AgentForm } from '../domain/agent-form.ts';
+import type { AgentForm, AgentPatch } from '../domain/agent-form.ts';
 import { completeRuntime, runtimePatchIn } from '../domain/agent-runtime.ts';
 import type { EnvironmentForm, EnvironmentPatch } from '../domain/environment.ts';
+import { completeExposure, NOT_EXPOSED } from '../domain/exposure.ts';
 import type { McpServerPatch } from '../domain/mcp-server.ts';
 
 /**
  * The form of a request to create an agent or assistant. A missing runtime has no model, so the form's check refuses it.
- * Assistants are always private.
+ * Assistants are always private and exposed to no protocol.
  */
 export function agentFormOf(request: CreateAgentRequest | CreateAssistantRequest): AgentForm {
   const { name, description, metadata, enabled, runtime } = request;
-  const visibility = 'visibility' in request ? request.visibility : 'private';
+  const shared =
+    'visibility' in request
+      ? { visibility: request.visibility, exposure: completeExposure(request.exposure) }
+      : { visibility: 'private', exposure: NOT_EXPOSED };
   // PutExtensions checks the MCP servers and skills that an agent gets.
   const extensions = { mcpServers: { ids: [] }, skills: { items: [] } };
-  return { name, description, metadata, enabled, visibility, ...completeRuntime(runtime), ...extensions };
+  return { name, description, metadata, enabled, ...shared, ...completeRuntime(runtime), ...extensions };
 }
 
 /** The patch of a request to update an agent or assistant; absent fields are undefined. */
-export function agentPatchOf(request: UpdateAgentRequest | UpdateAssistantRequest): Partial<AgentForm> {
+export function agentPatchOf(request: UpdateAgentRequest | UpdateAssistantRequest): AgentPatch {
   const { name, description, enabled } = request;
   const metadata = request.metadata?.entries;
   const visibility = 'visibility' in request ? request.visibility : undefined;
-  return { name, description, metadata, enabled, visibility, ...runtimePatchIn(request) };
+  const exposure = 'exposure' in request ? request.exposure : undefined;
+  return { name, description, metadata, enabled, visibility, exposure, ...runtimePatchIn(request) };
 }
 
 /** The form of a request to create an environment. Missing parts are empty, so the form's check refuses them. */

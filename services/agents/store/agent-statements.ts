@@ -4,7 +4,9 @@ import { DEFAULT_ENVIRONMENT } from '../domain/environment.ts';
 import { SELECT_RUNTIME, VERSION_INSERT_COLUMNS } from './rows.ts';
 
 const AGENT_COLUMNS = `a.agent_id as "agentId", a.created_by as "createdBy", a.name, a.description, a.metadata,
-  a.enabled, a.visibility, a.version, a.revision, a.created_at as "createdAt", a.updated_at as "updatedAt", ${SELECT_RUNTIME}`;
+  a.enabled, a.visibility, a.exposed_to_mcp as "exposedToMcp", a.exposed_to_openai as "exposedToOpenai",
+  a.exposed_to_a2a as "exposedToA2a", a.version, a.revision, a.created_at as "createdAt", a.updated_at as "updatedAt",
+  ${SELECT_RUNTIME}`;
 
 const VERSION_COLUMNS = `v.agent_id as "agentId", v.version, v.created_by as "createdBy",
   v.created_at as "createdAt", ${SELECT_RUNTIME}`;
@@ -37,8 +39,8 @@ const IS_VISIBLE = `a.deleted_at is null and (${LEVEL}) is not null`;
 export const INSERT = statement(
   'agents.insert',
   `insert into agents (agent_id, created_by, created_at, name, description, metadata, enabled, visibility,
-     version, updated_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+     version, updated_at, exposed_to_mcp, exposed_to_openai, exposed_to_a2a)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 );
 
 export const INSERT_VERSION = statement(
@@ -77,7 +79,7 @@ export const LOCK = statement(
 export const UPDATE = statement(
   'agents.update',
   `update agents set name = $2, description = $3, metadata = $4, enabled = $5, visibility = $6,
-     version = $7, updated_at = $8
+     version = $7, updated_at = $8, exposed_to_mcp = $9, exposed_to_openai = $10, exposed_to_a2a = $11
    where agent_id = $1 returning revision`,
 );
 
@@ -94,6 +96,8 @@ const IN_PAGE = `a.agent_id < $4 and a.agent_id > $9 and a.deleted_at is null
        and ($6 = '' or a.name ilike $5 or a.description ilike $5 or a.agent_id = $6)
        and ($10::jsonb is null or a.metadata @> $10) and ($11::timestamptz is null or a.created_at > $11)
        and ($12::timestamptz is null or a.created_at < $12)
+       and ($13::text is null or 'off' <>
+         case $13 when 'mcp' then a.exposed_to_mcp when 'openai' then a.exposed_to_openai else a.exposed_to_a2a end)
      order by a.agent_id desc limit $7::integer + 1`;
 
 /** Each reason for visibility has its own index, so that the cost of a list does not depend on the agents of other users. */
@@ -111,7 +115,8 @@ const VISIBLE_TO_ADMINISTRATOR = `select a.* from agents a where $2::boolean and
 
 /**
  * $4 the last id of the previous page or the upper bound of the kind, $5 the pattern and $6 the text of the search,
- * $7 maximum rows, $8 maximum bytes, $9 the lower bound of the kind, $10 metadata and $11 and $12 times as filters or null.
+ * $7 maximum rows, $8 maximum bytes, $9 the lower bound of the kind, $10 metadata, $11 and $12 times and $13 the
+ * protocol as filters or null.
  */
 const listOf = (name: string, chosen: string) =>
   statement(

@@ -119,12 +119,12 @@ export function createAgentStore(db: Database, kind: AgentKind, { mcpMaxTools }:
 
     async list(
       viewer: AgentViewer,
-      { q, metadata, createdAfter, createdBefore }: AgentFilter,
+      { q, metadata, createdAfter, createdBefore, exposedTo }: AgentFilter,
       page: PageRequest,
       options?: ReadOptions,
     ): Promise<PageOf<AgentWithLevel>> {
       const members = metadata.length === 0 ? null : JSON.stringify(objectOf(metadata));
-      const filters = [members, createdAfter ?? null, createdBefore ?? null];
+      const filters = [members, createdAfter ?? null, createdBefore ?? null, exposedTo ?? null];
       const narrowing = filters.map((filter) =>
         filter instanceof Date ? filter.toISOString() : (filter ?? ''),
       );
@@ -251,6 +251,8 @@ export interface AgentFilter {
   /** Those that were created after and before these times. */
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
+  /** Those that are exposed to this protocol. */
+  exposedTo?: string | undefined;
 }
 
 const objectOf = (members: AgentFilter['metadata']) =>

@@ -26,15 +26,21 @@ const DECODERS = runtimeFields.map(([name, { columns, decode }]) => ({
 
 type RuntimeRow = Record<string, unknown>;
 
-export type AgentRow = Omit<AgentWithLevel, 'runtime'>;
+export interface AgentRow extends Omit<AgentWithLevel, 'runtime' | 'exposure'> {
+  exposedToMcp: string;
+  exposedToOpenai: string;
+  exposedToA2a: string;
+}
+
 export type VersionRow = Omit<AgentVersion, 'runtime'>;
 
 export function agentFromRow(row: AgentRow): AgentWithLevel {
   const { agentId, name, description, metadata, enabled, visibility } = row;
   const { version, revision, createdBy, createdAt, updatedAt, level } = row;
+  const exposure = { mcp: row.exposedToMcp, openai: row.exposedToOpenai, a2a: row.exposedToA2a };
   return {
     ...{ agentId, name, description, runtime: runtimeFromRow(row), metadata, enabled, visibility },
-    ...{ version, revision, createdBy, createdAt, updatedAt, level },
+    ...{ exposure, version, revision, createdBy, createdAt, updatedAt, level },
   };
 }
 
@@ -62,7 +68,9 @@ export function updateValues(agent: Agent): unknown[] {
 
 function labelValues(agent: Agent): unknown[] {
   const { name, description, metadata, enabled, visibility, version, updatedAt } = agent;
-  return [name, description, JSON.stringify(metadata), enabled, visibility, version, updatedAt];
+  const { mcp, openai, a2a } = agent.exposure;
+  const exposure = [mcp, openai, a2a];
+  return [name, description, JSON.stringify(metadata), enabled, visibility, version, updatedAt, ...exposure];
 }
 
 /** The newest version of the agent and the user who made it, in the order of VERSION_INSERT_COLUMNS. */

@@ -11,11 +11,7 @@ export interface ExpectedResults {
   read: ExpectedResult;
   write: ExpectedResult;
   admin: ExpectedResult;
-  mcp: ExpectedResult;
-  /**
-   * The result for methods that change something, if it differs. Signed requests and protocol endpoints, which ignore
-   * cookies, are not affected.
-   */
+  /** The result for methods that change something, if it differs. Signed requests are not affected. */
   change?: ExpectedResult;
 }
 
@@ -25,7 +21,6 @@ const unknown: ExpectedResults = {
   read: 'UNAUTHENTICATED',
   write: 'UNAUTHENTICATED',
   admin: 'UNAUTHENTICATED',
-  mcp: 'UNAUTHENTICATED',
 };
 
 const scoped = (may: Partial<Record<RequiredAccess, ExpectedResult>>): ExpectedResults => ({
@@ -34,13 +29,8 @@ const scoped = (may: Partial<Record<RequiredAccess, ExpectedResult>>): ExpectedR
   read: 'SCOPE_INSUFFICIENT',
   write: 'SCOPE_INSUFFICIENT',
   admin: 'SCOPE_INSUFFICIENT',
-  mcp: 'SCOPE_INSUFFICIENT',
   ...may,
 });
-
-/** A login, which protocol endpoints ignore. */
-const login = (may: Partial<Record<RequiredAccess, ExpectedResult>>) =>
-  scoped({ ...may, mcp: 'UNAUTHENTICATED' });
 
 export const CREDENTIALS = {
   'no credential': unknown,
@@ -49,13 +39,7 @@ export const CREDENTIALS = {
   'an empty bearer': unknown,
   'a garbage cookie': { ...unknown, change: 'CSRF_REJECTED' },
   'a garbage cookie with the Origin of the service': unknown,
-  'an expired token': {
-    ...unknown,
-    read: 'TOKEN_EXPIRED',
-    write: 'TOKEN_EXPIRED',
-    admin: 'TOKEN_EXPIRED',
-    mcp: 'TOKEN_EXPIRED',
-  },
+  'an expired token': { ...unknown, read: 'TOKEN_EXPIRED', write: 'TOKEN_EXPIRED', admin: 'TOKEN_EXPIRED' },
   'a revoked token': unknown,
   'a token of a disabled user': unknown,
   'a login that has ended': unknown,
@@ -68,21 +52,18 @@ export const CREDENTIALS = {
   'a token to read': scoped({ read: 'member' }),
   'a token to write': scoped({ read: 'member', write: 'member' }),
   'a token to administer': scoped({ admin: 'administrator' }),
-  'a token for protocols': scoped({ mcp: 'member' }),
-  'a token to approve': scoped({}),
   'a token with an unknown scope': scoped({}),
 
   'an access token to read': scoped({ read: 'member' }),
   'an access token to write': scoped({ read: 'member', write: 'member' }),
   'an access token to administer, of a member': scoped({ admin: 'member' }),
   'an access token to administer': scoped({ admin: 'administrator' }),
-  'an access token for protocols': scoped({ mcp: 'member' }),
   'an access token for another service': unknown,
   'an access token without a scope of the service': scoped({}),
 
-  'a login of a member': login({ read: 'member', write: 'member', admin: 'member' }),
+  'a login of a member': scoped({ read: 'member', write: 'member', admin: 'member' }),
   'a login of a member without an Origin': {
-    ...login({ read: 'member', write: 'member', admin: 'member' }),
+    ...scoped({ read: 'member', write: 'member', admin: 'member' }),
     change: 'CSRF_REJECTED',
   },
   'a login of a member from another origin': {
@@ -91,9 +72,8 @@ export const CREDENTIALS = {
     read: 'CSRF_REJECTED',
     write: 'CSRF_REJECTED',
     admin: 'CSRF_REJECTED',
-    mcp: 'CSRF_REJECTED',
   },
-  'a login of an administrator': login({
+  'a login of an administrator': scoped({
     read: 'administrator',
     write: 'administrator',
     admin: 'administrator',

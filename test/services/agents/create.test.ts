@@ -43,6 +43,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       runtime,
       metadata: { team: 'blue', 'a/b': '' },
       enabled: false,
+      exposure: { mcp: 'on', openai: 'on', a2a: 'off' },
       visibility: 'allowlist',
       version: 1,
       revision: 1,

@@ -96,7 +96,7 @@ describe('row-level security of the agents schema', () => {
     expect(await run(sql.NEWEST_VERSION, [HERS])).toEqual([]);
     expect(await run(sql.LOCK, [HERS])).toEqual([]);
     const idsOf = (rows: { agentId?: string }[]) => rows.map(({ agentId }) => agentId).sort();
-    const page = [sql.endOf('agt'), '%', '', 50, 1_000_000, sql.startOf('agt'), null, null, null];
+    const page = [sql.endOf('agt'), '%', '', 50, 1_000_000, sql.startOf('agt'), null, null, null, null];
     expect(idsOf(await run(sql.LIST_ALL, [...LIE, ...page]))).toEqual(SEEN);
     expect(idsOf(await run(sql.LIST, [ALICE, false, [ALICE], ...page]))).not.toContain(HERS);
     expect(idsOf(await run(sql.NAMES_BY_ID, [...LIE, [HERS, HIS]]))).toEqual([HIS]);
