@@ -1,8 +1,8 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 
 /**
- * The access that a route requires: none (`open`), or a credential with this scope. `write` includes `read`. The services
- * check roles and ownership.
+ * The access that a route requires: none (`open`), or a credential with this scope. `write` includes `read`; no scope
+ * includes `mcp`, which protocol endpoints require. The services check roles and ownership.
  */
 export type RouteAccess = 'open' | 'read' | 'write' | 'admin' | 'mcp';
 

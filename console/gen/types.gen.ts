@@ -14763,7 +14763,7 @@ export type CreateTokenData = {
          */
         name: string;
         /**
-         * `write` includes `read`. Only administrators can create tokens with `admin`.
+         * `write` includes `read`. Only administrators can create tokens with `admin`. `mcp` opens the protocol endpoints and no other route; with it, `approve` allows decisions on approvals there.
          */
         scopes: Array<'read' | 'write' | 'admin' | 'mcp' | 'approve'>;
         /**

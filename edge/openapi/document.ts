@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { defaultAccess } from '../access.ts';
+import { defaultAccess, type RouteAccess } from '../access.ts';
 import { API_PREFIX } from '../register-route.ts';
 import { isRaw, type Route, TAGS } from '../route.ts';
 import { ROUTES } from '../routes.ts';
@@ -7,7 +7,7 @@ import { type Components, collect, noComponents } from './components.ts';
 import { ERROR_ENVELOPE, errorResponses, impliedErrors } from './errors.ts';
 import { headerParameters, pathParameters, queryParameters, shareQueryParameters } from './parameters.ts';
 import { hasTag, successResponses } from './responses.ts';
-import { SECURITY, SECURITY_SCHEMES } from './security.ts';
+import { SECURITY, SECURITY_SCHEMES, TOKEN_ONLY } from './security.ts';
 
 const DESCRIPTION =
   'The service hosts agents. An agent works in sessions, turn by turn, and everything that happens in a session is an event ' +
@@ -61,8 +61,7 @@ function operationOf(route: Route, components: Components): object {
     tags: [route.tag],
     summary: route.summary,
     description: route.description,
-    ...(isRaw(route) && route.security && { security: route.security }),
-    ...(access === 'open' && !(isRaw(route) && route.security) && { security: [] }),
+    ...securityOf(route, access),
     ...(access !== 'open' && { 'x-required-scope': access }),
     parameters: [
       ...pathParameters(path, components),
@@ -76,6 +75,13 @@ function operationOf(route: Route, components: Components): object {
       ...errorResponses(route.errors, impliedErrors(route), components),
     },
   };
+}
+
+/** Empty for the requirements of the whole document. */
+function securityOf(route: Route, access: RouteAccess): { security?: readonly object[] } {
+  if (isRaw(route) && route.security) return { security: route.security };
+  if (access === 'open') return { security: [] };
+  return access === 'mcp' ? { security: TOKEN_ONLY } : {};
 }
 
 function requestBodyOf(route: Route, components: Components): object | undefined {

@@ -5,7 +5,8 @@ export const SECURITY_SCHEMES = {
     scheme: 'bearer',
     description:
       'A personal access token (`ahs_…`), or an access token of the identity provider. Its scopes limit what it can do: read, ' +
-      'write (which includes read), admin. `x-required-scope` of an operation names the scope that it requires.',
+      'write (which includes read), admin, mcp (the protocol endpoints) and approve (decisions on approvals there). ' +
+      '`x-required-scope` of an operation names the scope that it requires.',
   },
   login: {
     type: 'apiKey',
@@ -19,3 +20,6 @@ export const SECURITY_SCHEMES = {
 
 /** The OpenAPI security requirements of a route that is not open: one of the credentials. */
 export const SECURITY = [{ token: [] }, { login: [] }];
+
+/** The requirements of protocol endpoints, which ignore cookies. */
+export const TOKEN_ONLY = [{ token: [] }];

@@ -60,7 +60,7 @@ export const LoginSessionShape = Type.Object({
   user: nullable(UserShape),
   scopes: Type.Array(Type.Enum([...TOKEN_SCOPES]), {
     description: 'The scopes of the credential.',
-    examples: [['read', 'write', 'admin']],
+    examples: [[...TOKEN_SCOPES]],
   }),
   login_url: nullable(text('The path at which a browser logs in; null in local mode.'), {
     examples: ['/api/v1/auth/login'],
@@ -72,7 +72,9 @@ export const TokenCreationBody = closed({
   scopes: Type.Array(Type.Enum([...TOKEN_SCOPES]), {
     minItems: 1,
     maxItems: TOKEN_SCOPES.length,
-    description: '`write` includes `read`. Only administrators can create tokens with `admin`.',
+    description:
+      '`write` includes `read`. Only administrators can create tokens with `admin`. `mcp` opens the protocol endpoints and ' +
+      'no other route; with it, `approve` allows decisions on approvals there.',
   }),
   expires_in_days: optional(
     Type.Integer({

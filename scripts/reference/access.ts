@@ -27,6 +27,9 @@ credential returns 401 (\`UNAUTHENTICATED\`, \`TOKEN_EXPIRED\`) with \`WWW-Authe
 scope returns 403 (\`SCOPE_INSUFFICIENT\`). Both checks come directly after the path and the method. In local mode every
 client is the administrator and there are no such checks.
 
+Protocol endpoints require the scope \`mcp\`, which no other scope includes and which opens no other route. They ignore
+cookies. The scope \`approve\` opens no route: it allows decisions on approvals through these endpoints.
+
 Further checks follow: agents, sessions, assistants and files of another user return 404, as if they did not exist.
 Operations for administrators return 403 (\`FORBIDDEN\`) to other users.
 
@@ -35,19 +38,23 @@ A change with a login cookie requires the \`Origin\` of the service or \`Sec-Fet
 \`SERVICE_ALLOWED_ORIGINS\` is refused in any case.`;
 
 const COLUMNS = `The columns are: a request without a credential (\`anonymous\`); personal access tokens of an administrator
-with only this scope (\`write\` includes \`read\`); the logins of a member and of an administrator, which have the scopes
-\`read\`, \`write\` and \`admin\`. HEAD requires the same access as GET. The trigger of a webhook is open because its requests
+with only this scope (\`write\` includes \`read\`); the logins of a member and of an administrator, which have all
+scopes. HEAD requires the same access as GET. The trigger of a webhook is open because its requests
 are signed. \`/auth/tokens\` requires a login and refuses tokens (403, \`FORBIDDEN\`).`;
 
-/** The clients of the table with their scopes and whether they are an administrator. */
+const ALL_SCOPES = ['read', 'write', 'admin', 'mcp', 'approve'];
+
+/** The clients of the table with the scopes of their credential and whether they are an administrator. */
 const CLIENTS: Record<string, { scopes: readonly string[]; isAdministrator: boolean }> = {
   anonymous: { scopes: [], isAdministrator: false },
   read: { scopes: ['read'], isAdministrator: true },
   write: { scopes: ['read', 'write'], isAdministrator: true },
   admin: { scopes: ['admin'], isAdministrator: true },
-  member: { scopes: ['read', 'write', 'admin'], isAdministrator: false },
-  administrator: { scopes: ['read', 'write', 'admin'], isAdministrator: true },
+  mcp: { scopes: ['mcp'], isAdministrator: true },
+  member: { scopes: ALL_SCOPES, isAdministrator: false },
+  administrator: { scopes: ALL_SCOPES, isAdministrator: true },
 };
+const LOGINS = ['member', 'administrator'];
 
 /** Renders the routes and the required access of each. */
 export async function renderAccess(): Promise<string> {
@@ -66,7 +73,9 @@ export async function renderAccess(): Promise<string> {
 function outcomeOf(access: RouteAccess, name: string): string {
   const { scopes = [], isAdministrator = false } = CLIENTS[name] ?? {};
   if (access === 'open') return 'yes';
-  if (name === 'anonymous') return '401';
+  // Logins are cookies, which protocol endpoints ignore.
+  const isIgnored = access === 'mcp' && LOGINS.includes(name);
+  if (name === 'anonymous' || isIgnored) return '401';
   const mayEnter = scopes.includes(access) && (access !== 'admin' || isAdministrator);
   return mayEnter ? 'yes' : '403';
 }

@@ -34,7 +34,8 @@ export const settings = {
   scopePrefix: setting.text('SERVICE_OIDC_SCOPE_PREFIX', {
     fallback: 'agents:',
     about:
-      'Prefix of `read`, `write` and `admin` in the scopes of access tokens. A token with none of these scopes has no rights.',
+      'Prefix of `read`, `write`, `admin`, `mcp` and `approve` in the scopes of access tokens. A token with none of these ' +
+      'scopes has no rights.',
   }),
   groupsClaim: setting.text('SERVICE_OIDC_GROUPS_CLAIM', {
     fallback: 'groups',

@@ -38,7 +38,7 @@ export interface AccessTokenOptions {
 
 export const CLIENT_ID = 'agent-hosting-service';
 export const AUDIENCE = 'https://agents.example.com/api';
-const SCOPES = 'agents:read agents:write agents:admin other:read';
+const SCOPES = 'agents:read agents:write agents:admin agents:mcp agents:approve other:read';
 
 /** A real identity provider (oidc-provider) on a free port. */
 export class IdentityProvider implements AsyncDisposable {

@@ -111,7 +111,7 @@ function ScopeBadges({ token: { scopes } }: { token: Token }) {
   return (
     <span className="inline-flex flex-wrap gap-1">
       {scopes.map((scope) => (
-        <Badge key={scope} tone={scope === 'admin' ? 'warn' : 'plain'}>
+        <Badge key={scope} tone={scope === 'admin' || scope === 'approve' ? 'warn' : 'plain'}>
           {scope}
         </Badge>
       ))}

@@ -11,7 +11,11 @@ export interface ExpectedResults {
   read: ExpectedResult;
   write: ExpectedResult;
   admin: ExpectedResult;
-  /** The result for methods that change something, if it differs. Signed requests are not affected. */
+  mcp: ExpectedResult;
+  /**
+   * The result for methods that change something, if it differs. Signed requests and protocol endpoints, which ignore
+   * cookies, are not affected.
+   */
   change?: ExpectedResult;
 }
 
@@ -21,6 +25,7 @@ const unknown: ExpectedResults = {
   read: 'UNAUTHENTICATED',
   write: 'UNAUTHENTICATED',
   admin: 'UNAUTHENTICATED',
+  mcp: 'UNAUTHENTICATED',
 };
 
 const scoped = (may: Partial<Record<RequiredAccess, ExpectedResult>>): ExpectedResults => ({
@@ -29,8 +34,13 @@ const scoped = (may: Partial<Record<RequiredAccess, ExpectedResult>>): ExpectedR
   read: 'SCOPE_INSUFFICIENT',
   write: 'SCOPE_INSUFFICIENT',
   admin: 'SCOPE_INSUFFICIENT',
+  mcp: 'SCOPE_INSUFFICIENT',
   ...may,
 });
+
+/** A login, which protocol endpoints ignore. */
+const login = (may: Partial<Record<RequiredAccess, ExpectedResult>>) =>
+  scoped({ ...may, mcp: 'UNAUTHENTICATED' });
 
 export const CREDENTIALS = {
   'no credential': unknown,
@@ -39,7 +49,13 @@ export const CREDENTIALS = {
   'an empty bearer': unknown,
   'a garbage cookie': { ...unknown, change: 'CSRF_REJECTED' },
   'a garbage cookie with the Origin of the service': unknown,
-  'an expired token': { ...unknown, read: 'TOKEN_EXPIRED', write: 'TOKEN_EXPIRED', admin: 'TOKEN_EXPIRED' },
+  'an expired token': {
+    ...unknown,
+    read: 'TOKEN_EXPIRED',
+    write: 'TOKEN_EXPIRED',
+    admin: 'TOKEN_EXPIRED',
+    mcp: 'TOKEN_EXPIRED',
+  },
   'a revoked token': unknown,
   'a token of a disabled user': unknown,
   'a login that has ended': unknown,
@@ -52,18 +68,21 @@ export const CREDENTIALS = {
   'a token to read': scoped({ read: 'member' }),
   'a token to write': scoped({ read: 'member', write: 'member' }),
   'a token to administer': scoped({ admin: 'administrator' }),
+  'a token for protocols': scoped({ mcp: 'member' }),
+  'a token to approve': scoped({}),
   'a token with an unknown scope': scoped({}),
 
   'an access token to read': scoped({ read: 'member' }),
   'an access token to write': scoped({ read: 'member', write: 'member' }),
   'an access token to administer, of a member': scoped({ admin: 'member' }),
   'an access token to administer': scoped({ admin: 'administrator' }),
+  'an access token for protocols': scoped({ mcp: 'member' }),
   'an access token for another service': unknown,
   'an access token without a scope of the service': scoped({}),
 
-  'a login of a member': scoped({ read: 'member', write: 'member', admin: 'member' }),
+  'a login of a member': login({ read: 'member', write: 'member', admin: 'member' }),
   'a login of a member without an Origin': {
-    ...scoped({ read: 'member', write: 'member', admin: 'member' }),
+    ...login({ read: 'member', write: 'member', admin: 'member' }),
     change: 'CSRF_REJECTED',
   },
   'a login of a member from another origin': {
@@ -72,8 +91,9 @@ export const CREDENTIALS = {
     read: 'CSRF_REJECTED',
     write: 'CSRF_REJECTED',
     admin: 'CSRF_REJECTED',
+    mcp: 'CSRF_REJECTED',
   },
-  'a login of an administrator': scoped({
+  'a login of an administrator': login({
     read: 'administrator',
     write: 'administrator',
     admin: 'administrator',

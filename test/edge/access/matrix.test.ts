@@ -145,7 +145,7 @@ describe('the access of every route', () => {
     expect(operations.length).toBeGreaterThan(80);
     for (const { method, path, security, 'x-required-scope': scope } of operations) {
       const { needs } = ROUTE_ACCESS[`${method} ${path}`] ?? { needs: 'a row' };
-      const closed = [{ token: [] }, { login: [] }];
+      const closed = needs === 'mcp' ? [{ token: [] }] : [{ token: [] }, { login: [] }];
       const isOpen = needs === 'nothing' || needs === 'a signature';
       // The plain check needs no credential, `verbose` needs an administrator.
       const probes = ['/readyz', '/healthz'].includes(path) ? [{}, ...closed] : [];
@@ -170,6 +170,7 @@ describe('the access of every route', () => {
       'a token to read',
       'a token to write',
       'a token to administer',
+      'a token for protocols',
       'a login of a member',
       'a login of an administrator',
     ];
@@ -185,8 +186,8 @@ describe('the access of every route', () => {
 
 /** A credential that no route accepts is refused before the route matters. */
 function routesFor(credential: CredentialName) {
-  const { read, write, admin }: ExpectedResults = CREDENTIALS[credential];
-  const isAccepted = [read, write, admin].some((one) => one === 'member' || one === 'administrator');
+  const { read, write, admin, mcp }: ExpectedResults = CREDENTIALS[credential];
+  const isAccepted = [read, write, admin, mcp].some((one) => one === 'member' || one === 'administrator');
   return isAccepted || credential === 'no credential' ? ROUTES : ROUTE_OF_EACH_KIND;
 }
 
@@ -196,8 +197,9 @@ function expectedOf(
   row: RouteExpectation,
   isToken: boolean,
 ): AuthorizedResult {
+  const ignoresCookies = row.needs === 'a signature' || row.needs === 'mcp';
   const outcome =
-    expected.change && isChange(route) && row.needs !== 'a signature' ? expected.change : expected[row.needs];
+    expected.change && isChange(route) && !ignoresCookies ? expected.change : expected[row.needs];
   if (outcome === 'administrator')
     return (isToken ? row.token : undefined) ?? row.administrator ?? row.member;
   if (outcome === 'member') return (isToken ? row.token : undefined) ?? row.member;
@@ -276,12 +278,15 @@ async function prepare(team: Team): Promise<Record<CredentialName, CredentialHea
     'a token to read': await of(alice, 'read'),
     'a token to write': await of(alice, 'write'),
     'a token to administer': await of(alice, 'admin'),
+    'a token for protocols': await of(alice, 'mcp'),
+    'a token to approve': await of(alice, 'approve'),
     'a token with an unknown scope': bearer(unknownScope.value),
 
     'an access token to read': await access('alice', 'agents:read'),
     'an access token to write': await access('alice', 'agents:write'),
     'an access token to administer, of a member': await access('bob', 'agents:admin'),
     'an access token to administer': await access('alice', 'agents:admin'),
+    'an access token for protocols': await access('alice', 'agents:mcp'),
     'an access token for another service': await access('alice', 'agents:read', 'https://other.example.com'),
     'an access token without a scope of the service': await access('alice', 'other:read'),
 

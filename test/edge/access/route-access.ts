@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../lib/errors.ts';
 
 /** The access that a route requires. */
-export type RequiredAccess = 'nothing' | 'a signature' | 'read' | 'write' | 'admin';
+export type RequiredAccess = 'nothing' | 'a signature' | 'read' | 'write' | 'admin' | 'mcp';
 
 /** The result of an authorized request: a code of the envelope, or the status of a response without an envelope. */
 export type AuthorizedResult = ErrorCode | 'OK' | number;

@@ -26,9 +26,11 @@ describe.each(TRANSPORTS)('Identify RPC with access tokens of the identity provi
     ],
     [
       'a token with all scopes',
-      { scope: 'agents:read agents:write agents:admin' },
-      ['read', 'write', 'admin'],
+      { scope: 'agents:read agents:write agents:admin agents:mcp agents:approve' },
+      ['read', 'write', 'admin', 'mcp', 'approve'],
     ],
+    ['a token for protocols', { scope: 'agents:mcp' }, ['mcp']],
+    ['a token without the prefix of the scopes', { scope: 'mcp approve' }, []],
     ['a token without a scope of the service', { scope: 'other:read' }, []],
     ['an opaque token with the scope read', { scope: 'agents:read', format: 'opaque' }, ['read']],
   ])('returns the scopes of %s', async (_, options, scopes) => {
