@@ -16,7 +16,7 @@ import {
 import { createCookies } from './authentication/cookies.ts';
 import type { EdgeConfig } from './config.ts';
 import type { EdgeContext } from './context.ts';
-import { errorHeaders, errorText, statusOf, toRefusal } from './errors.ts';
+import { errorHeaders, statusOf, toRefusal } from './errors.ts';
 import { allowCompression } from './plugins/compression.ts';
 import { ConnectionLimit } from './plugins/connection-limit.ts';
 import { allowPage, answerPreflight, isPreflight } from './plugins/cross-origin.ts';
@@ -38,6 +38,7 @@ import { createRequestTelemetry } from './plugins/request-telemetry.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { allowsSlowBody } from './plugins/slow-body.ts';
 import { admitWebhooks } from './plugins/webhook-admission.ts';
+import { errorBody } from './protocols/errors.ts';
 import { API_PREFIX, registerRoute, routeUrl } from './register-route.ts';
 import { BUILT, serveConsole } from './routes/console.ts';
 import { CALLBACK_PATH, PULL_PATH } from './routes/deployments/callback.ts';
@@ -130,7 +131,7 @@ export async function createApp(
       void reply.redirect(`${refusalPage}?refused=${refusal.code}`, 302);
       return;
     }
-    const text = errorText(refusal, request.id);
+    const text = errorBody(request, refusal);
     const challenge = reply.getHeader('www-authenticate');
     const headers = { ...errorHeaders(refusal), ...(challenge ? { 'www-authenticate': challenge } : {}) };
     reply.code(statusOf(refusal)).headers(headers).type('application/json; charset=utf-8');

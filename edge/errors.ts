@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode, type FieldProblem, Refusal, refuse } from '../lib/errors.ts';
 
-/** The only writer of the error envelope. */
+/** The only writer of the error envelope, and the parts of it that protocols write in their own shapes. */
 
 const INTERNAL_MESSAGE = 'An unexpected error occurred. Search the log for the request id.';
 /** Statuses whose envelope and headers say when to retry. */
@@ -10,24 +10,36 @@ const MAX_DETAILS = 50;
 const MAX_TEXT = 500;
 
 export function errorText(refusal: Refusal, requestId: string): string {
-  const { status, category, retryable, owner } = ERRORS[refusal.code];
-  const message = refusal.code === 'INTERNAL' ? INTERNAL_MESSAGE : clip(refusal.message);
-  const details = refusal.details.slice(0, MAX_DETAILS).map(clipDetail);
+  const { status, category, owner } = ERRORS[refusal.code];
+  const { code, message, retryable, details, retry_after_seconds } = publicError(refusal);
   return JSON.stringify({
-    code: refusal.code,
+    code,
     message,
-    data: RETRY_AFTER_STATUSES.has(status) ? { retry_after_seconds: retryAfterSeconds(refusal) } : null,
+    data: retry_after_seconds === undefined ? null : { retry_after_seconds },
     error: {
-      code: refusal.code,
+      code,
       status_code: status,
       category,
       retryable,
       owner,
       user_message: message,
-      ...(details.length > 0 ? { details } : {}),
+      ...(details ? { details } : {}),
       request_id: requestId,
     },
   });
+}
+
+/** The parts of a refusal that clients may see, in any protocol. */
+export function publicError(refusal: Refusal) {
+  const { status, retryable } = ERRORS[refusal.code];
+  const details = refusal.details.slice(0, MAX_DETAILS).map(clipDetail);
+  return {
+    code: refusal.code,
+    message: refusal.code === 'INTERNAL' ? INTERNAL_MESSAGE : clip(refusal.message),
+    retryable,
+    ...(details.length > 0 ? { details } : {}),
+    ...(RETRY_AFTER_STATUSES.has(status) ? { retry_after_seconds: retryAfterSeconds(refusal) } : {}),
+  };
 }
 
 /** Limits the length of a message, which may quote the request. */

@@ -18,6 +18,7 @@ import {
   isRaw,
   type JsonRoute,
   type RawHandler,
+  type RawRoute,
   type Route,
   type RouteContext,
 } from './route.ts';
@@ -57,14 +58,20 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
           refuseIfMatch(request.raw);
           return handle(request, reply);
         };
-  app.route({
-    method,
-    url: route.atRoot ? path : routeUrl(path),
-    config,
-    handler,
-    compress: route.compressed ? COMPRESSION : false,
-    ...(route.head === false && { exposeHeadRoute: false }),
-  });
+  for (const url of urlsOf(route))
+    app.route({
+      method,
+      url,
+      config,
+      handler,
+      compress: route.compressed ? COMPRESSION : false,
+      ...(route.head === false && { exposeHeadRoute: false }),
+    });
+}
+
+function urlsOf({ path, atRoot, alsoAtRoot }: RawRoute): string[] {
+  if (atRoot) return [path];
+  return alsoAtRoot ? [routeUrl(path), path] : [routeUrl(path)];
 }
 
 function evaluatesIfMatch({ headers = [] }: Route): boolean {

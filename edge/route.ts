@@ -36,6 +36,7 @@ export const TAGS = {
   Configuration: 'The effective settings of the service.',
   'Webhook trigger': 'The signed request that starts a session.',
   'Channel callback': 'The requests of messaging products.',
+  Protocols: 'Agents and sessions for clients of other protocols.',
   Operations: 'Health checks and metrics of a process.',
 } as const;
 
@@ -132,6 +133,8 @@ export interface RawRoute<Query extends TObject = TObject> extends Operation<Que
   impliedErrors?: 'all' | 'request' | 'none';
   /** The path begins at the root of the origin and not below /api/v1. */
   atRoot?: true;
+  /** The path is also served at the root of the origin. */
+  alsoAtRoot?: true;
   /** If-Match is ignored. All other routes evaluate or refuse it. */
   ignoresIfMatch?: true;
   /** False: HEAD requests are not served. */

@@ -1,5 +1,6 @@
 import { aiMessageRoutes } from './ai-stream/history-route.ts';
 import { aiStreamRoutes } from './ai-stream/route.ts';
+import { mcpRoutes } from './protocols/mcp/routes.ts';
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
 import { agentRoutes } from './routes/agents.ts';
@@ -107,5 +108,6 @@ export const ROUTES: readonly Route[] = [
   ...loginRoutes,
   ...triggerRoutes,
   ...callbackRoutes,
+  ...mcpRoutes,
   ...probeRoutes,
 ];

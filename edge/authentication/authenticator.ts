@@ -30,6 +30,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Undefined on routes with access `open`. */
     call: AuthenticatedCall | undefined;
+    /** The scopes of the credential. Unset on routes with access `open`. */
+    scopes: readonly string[];
     /** Not verified. */
     credential: Credential;
   }
@@ -81,6 +83,7 @@ export class Authenticator {
     this.#identities = new IdentityCache(clients.auth, bus, clock);
     this.#monitor = new CredentialMonitor(clients.auth, clock);
     app.decorateRequest('call', undefined);
+    app.decorateRequest('scopes');
     app.decorateRequest('credential');
   }
 
@@ -117,6 +120,7 @@ export class Authenticator {
     const { userId, roles, groups } = user;
     const caller: Caller = { userId, roles, groups, credential: credentialId, address };
     request.call = { ...options, caller: protocol ? { ...caller, protocol } : caller };
+    request.scopes = scopes;
     if (!scopes.includes(access)) throw insufficientScope(access, reply);
     if (this.mode === 'oidc') longLived?.monitor(credential, identity);
   }

@@ -4,7 +4,7 @@ import { API_PREFIX } from '../register-route.ts';
 import { isRaw, type Route, TAGS } from '../route.ts';
 import { ROUTES } from '../routes.ts';
 import { type Components, collect, noComponents } from './components.ts';
-import { ERROR_ENVELOPE, errorResponses, impliedErrors } from './errors.ts';
+import { ERROR_ENVELOPE, errorResponses, impliedErrors, JSON_RPC } from './errors.ts';
 import { headerParameters, pathParameters, queryParameters, shareQueryParameters } from './parameters.ts';
 import { hasTag, successResponses } from './responses.ts';
 import { SECURITY, SECURITY_SCHEMES, TOKEN_ONLY } from './security.ts';
@@ -30,7 +30,8 @@ export function renderOpenApi(origin: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const operations: object[] = [];
   for (const route of ROUTES) {
-    const shared: Record<string, object> = isRaw(route) && route.atRoot ? { servers: [{ url: origin }] } : {};
+    const servers = serversOf(route, origin);
+    const shared: Record<string, object> = servers ? { servers } : {};
     const operation = operationOf(route, components);
     operations.push(operation);
     paths[route.path] = { ...shared, ...paths[route.path], [route.method.toLowerCase()]: operation };
@@ -53,9 +54,17 @@ export function renderOpenApi(origin: string): object {
   };
 }
 
+/** The servers of a path that is not only below the prefix of the API. */
+function serversOf(route: Route, origin: string): object[] | undefined {
+  if (!isRaw(route)) return undefined;
+  if (route.atRoot) return [{ url: origin }];
+  return route.alsoAtRoot ? [{ url: `${origin}${API_PREFIX}` }, { url: origin }] : undefined;
+}
+
 function operationOf(route: Route, components: Components): object {
   const { method, path, access = defaultAccess(method, API_PREFIX + path), headers = [] } = route;
   const requestBody = requestBodyOf(route, components);
+  const shape = isRaw(route) && route.config?.protocol === 'mcp' ? JSON_RPC : undefined;
   return {
     operationId: route.operationId,
     tags: [route.tag],
@@ -72,7 +81,7 @@ function operationOf(route: Route, components: Components): object {
     ...(requestBody ? { requestBody } : {}),
     responses: {
       ...successResponses(route, components),
-      ...errorResponses(route.errors, impliedErrors(route), components),
+      ...errorResponses(route.errors, impliedErrors(route), components, shape),
     },
   };
 }

@@ -57,6 +57,49 @@ export function impliedErrors(operation: OperationInputs): readonly ErrorCode[] 
   ];
 }
 
+/** The form of the error responses of an operation. */
+interface ErrorShape {
+  /** Of the names of its components. */
+  prefix: string;
+  schemaOf(codes: readonly ErrorCode[]): object;
+}
+
+const ENVELOPE: ErrorShape = {
+  prefix: '',
+  schemaOf: (codes) => ({
+    allOf: [
+      { $ref: '#/components/schemas/ErrorEnvelope' },
+      { type: 'object', properties: { code: { enum: codes } } },
+    ],
+  }),
+};
+
+/** https://www.jsonrpc.org/specification#error_object */
+export const JSON_RPC: ErrorShape = {
+  prefix: 'JsonRpc',
+  schemaOf: (codes) => ({
+    type: 'object',
+    required: ['jsonrpc', 'id', 'error'],
+    properties: {
+      jsonrpc: { const: '2.0' },
+      id: { type: ['string', 'integer', 'null'] },
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'data'],
+        properties: {
+          code: { type: 'integer' },
+          message: { type: 'string' },
+          data: {
+            type: 'object',
+            required: ['code', 'request_id'],
+            properties: { code: { enum: codes }, request_id: { type: 'string' } },
+          },
+        },
+      },
+    },
+  }),
+};
+
 /**
  * The responses of an operation for its declared and implied error codes: one per status, and `default` for the common
  * codes whose status has no response of its own.
@@ -65,6 +108,7 @@ export function errorResponses(
   declared: readonly ErrorCode[],
   implied: readonly ErrorCode[],
   components: Components,
+  shape: ErrorShape = ENVELOPE,
 ): Record<string, object> {
   const statusOf = (code: ErrorCode) => ERRORS[code].status;
   const specific = [...declared, ...implied.filter((code) => !COMMON.includes(code))];
@@ -74,9 +118,10 @@ export function errorResponses(
   const byStatus = Map.groupBy(inOrder(own), statusOf);
   const responses = [...byStatus].map(([status, names]) => [
     String(status),
-    shareErrors(responseName(names), names, components),
+    shareErrors(responseName(names), names, components, shape),
   ]);
-  if (common.length > 0) responses.push(['default', shareErrors('AnyError', inOrder(COMMON), components)]);
+  if (common.length > 0)
+    responses.push(['default', shareErrors('AnyError', inOrder(COMMON), components, shape)]);
   return Object.fromEntries(responses);
 }
 
@@ -111,25 +156,21 @@ const HEADERS_BY_STATUS: Record<number, readonly ResponseHeader[]> = {
   503: ['Retry-After'],
 };
 
-function shareErrors(name: string, codes: readonly ErrorCode[], components: Components): object {
+function shareErrors(
+  name: string,
+  codes: readonly ErrorCode[],
+  components: Components,
+  { prefix, schemaOf }: ErrorShape,
+): object {
   const statuses = new Set(codes.map((code) => ERRORS[code].status));
   const isMixed = statuses.size > 1;
   const text = (code: ErrorCode) =>
     `\`${code}\`${isMixed ? ` (${ERRORS[code].status})` : ''}: ${ERRORS[code].about}`;
   const headers = new Set([...statuses].flatMap((status) => HEADERS_BY_STATUS[status] ?? []));
-  return share(components, 'responses', name, {
+  return share(components, 'responses', prefix + name, {
     description: codes.map(text).join(' '),
     headers: responseHeaders([...headers], components),
-    content: {
-      'application/json': {
-        schema: {
-          allOf: [
-            { $ref: '#/components/schemas/ErrorEnvelope' },
-            { type: 'object', properties: { code: { enum: codes } } },
-          ],
-        },
-      },
-    },
+    content: { 'application/json': { schema: schemaOf(codes) } },
   });
 }
 

@@ -56,7 +56,7 @@ interface Document {
 }
 
 export function operationsOf(document: Document): Operation[] {
-  const base = new URL(document.servers[0]?.url ?? '').pathname;
+  const base = baseOf(document.servers);
   return Object.entries(document.paths).flatMap(([path, { servers, ...methods }]) =>
     Object.entries(methods).map(([method, documented]) => {
       const operation = documented as DocumentedOperation;
@@ -70,7 +70,7 @@ export function operationsOf(document: Document): Operation[] {
         ...operation,
         security: operation.security ?? document.security,
         method: method.toUpperCase(),
-        path: (servers ? '' : base) + path,
+        path: (servers ? baseOf(servers as Document['servers']) : base) + path,
         parameters: operation.parameters.map((parameter) => resolve(document, parameter)),
         responses,
         errors: errorsOf(responses),
@@ -79,18 +79,30 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
+/** The path of the first server, without a trailing slash. */
+function baseOf([server]: Document['servers']): string {
+  return new URL(server?.url ?? '').pathname.replace(/\/$/, '');
+}
+
 function resolve<Part extends object>(document: Document, part: Part | Reference): Part {
   if (!('$ref' in part)) return part;
   const [, , kind, name = ''] = part.$ref.split('/');
   return document.components[kind as keyof Document['components']][name] as Part;
 }
 
+interface CodeSchema {
+  properties: { code: { enum: string[] } };
+}
+type EnvelopeSchema = { allOf: [object, CodeSchema] };
+type JsonRpcSchema = { properties: { error: { properties: { data: CodeSchema } } } };
+
 function errorsOf(responses: Operation['responses']): Map<number, string[]> {
   const codesOf = ({ content }: DocumentedResponse) => {
-    const schema = content?.['application/json']?.schema as
-      | { allOf: [object, { properties: { code: { enum: string[] } } }] }
-      | undefined;
-    return schema?.allOf[1].properties.code.enum ?? [];
+    const schema = content?.['application/json']?.schema as EnvelopeSchema | JsonRpcSchema | undefined;
+    if (!schema) return [];
+    const { code } =
+      'allOf' in schema ? schema.allOf[1].properties : schema.properties.error.properties.data.properties;
+    return code.enum;
   };
   const { default: common, ...own } = responses;
   const byStatus = Map.groupBy(common ? codesOf(common) : [], (code) => ERRORS[code as ErrorCode].status);

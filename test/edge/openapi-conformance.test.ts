@@ -80,7 +80,8 @@ describe('every operation of /openapi.json', () => {
     system = await startSystem({ SERVICE_OUTBOUND_PRIVATE_HOSTS: `127.0.0.1:${remote.port}` });
     api = createApi(system.url);
     document = (await (await fetch(`${system.url}/openapi.json`)).json()) as Document;
-    operations = operationsOf(document);
+    // Protocols have shapes of their own (test/edge/protocols).
+    operations = operationsOf(document).filter(({ tags }) => !tags.includes('Protocols'));
     Object.assign(existing, await createObjects(api, GOOD), { user_id: await addUser(system.databaseUrl) });
   });
   afterAll(async () => {

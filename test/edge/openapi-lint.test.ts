@@ -35,6 +35,8 @@ const MAX_BYTES_OF_MESSAGE_SENDERS = 900;
 const MAX_BYTES_OF_CHANNELS = 49_000;
 /** The exposure of agents to protocols, in creations, changes and responses. */
 const MAX_BYTES_OF_EXPOSURE = 1_700;
+/** The endpoints of the Model Context Protocol, with errors in the form of JSON-RPC. */
+const MAX_BYTES_OF_MCP = 16_000;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
@@ -43,6 +45,7 @@ const MAX_BYTES =
   MAX_BYTES_OF_OAUTH +
   MAX_BYTES_OF_SCHEDULES +
   MAX_BYTES_OF_CHANNELS +
+  MAX_BYTES_OF_MCP +
   MAX_BYTES_OF_EXPOSURE +
   MAX_BYTES_OF_MESSAGE_SENDERS +
   MAX_BYTES_OF_REQUESTED_INPUT +

@@ -8,7 +8,7 @@ export interface ParsedResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** `OK` or an error code; empty if the response has no envelope. */
+  /** `OK` or an error code, also of a JSON-RPC error; empty for other responses. */
   code: ErrorCode | 'OK' | '';
   data: Envelope['data'];
 }
@@ -17,7 +17,7 @@ export async function parseResponse(response: Response): Promise<ParsedResponse>
   const { status, headers } = response;
   const text = await response.text();
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
-  const { code = '', data = {} } = isJson && text ? JSON.parse(text) : {};
+  const { error, data = {}, code = error?.data?.code ?? '' } = isJson && text ? JSON.parse(text) : {};
   return { status, headers, text, code, data };
 }
 

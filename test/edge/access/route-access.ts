@@ -87,6 +87,10 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
     member: 'DEPLOYMENT_NOT_FOUND',
   },
 
+  'POST /api/v1/mcp': { needs: 'mcp', member: 'INVALID_REQUEST' },
+  'POST /mcp': { needs: 'mcp', member: 'INVALID_REQUEST' },
+  'POST /api/v1/mcp/agents/{agent_id}': { needs: 'mcp', member: 'INVALID_REQUEST' },
+
   'GET /api/v1/agents': read('OK'),
   'POST /api/v1/agents': write('INVALID_REQUEST'),
   'GET /api/v1/agents/{agent_id}': read('AGENT_NOT_FOUND'),

@@ -1,0 +1,32 @@
+import { Server } from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { callTool, listTools } from './call-tool.ts';
+import type { McpOperation } from './operation.ts';
+
+const IDENTITY = {
+  name: 'agent-hosting-service',
+  title: 'Agent Hosting Service',
+  version: packageJson.version,
+};
+
+const INSTRUCTIONS =
+  'Delegate work to agents that run on this service. Each `ask_…` tool sends a message to one agent and waits for its answer; ' +
+  '`list_agents` finds further ones. The answer names a `session_id`: pass it to the same tool or to `send_message` to continue ' +
+  'the conversation. With the status `running`, call `wait_for_turn` until the turn has ended. With the status `blocked`, the ' +
+  'agent waits for a person: show the user the approvals or questions and the `console_url`.';
+
+/** Shared, because its construction is expensive. It validates answers to elicitations only. */
+const validator = new AjvJsonSchemaValidator();
+
+/** Creates the server object of one request. */
+export function createServer(operation: McpOperation): Server {
+  const server = new Server(IDENTITY, {
+    capabilities: { tools: {} },
+    instructions: INSTRUCTIONS,
+    jsonSchemaValidator: validator,
+  });
+  server.setRequestHandler('tools/list', () => ({ tools: listTools(operation) }));
+  server.setRequestHandler('tools/call', ({ params }, exchange) => callTool(operation, params, exchange));
+  return server;
+}
