@@ -12,6 +12,8 @@ import type { ReplyTargets } from './reply-targets.ts';
 
 const MAX_NOTES = 100;
 const MAX_ERROR_CHARACTERS = 500;
+/** A note without its text. */
+const NOTE_BYTES = 1_000;
 
 interface PostNotesContext {
   store: Pick<PostNoteStore, 'note'>;
@@ -45,7 +47,9 @@ export function createPostNotes(context: PostNotesContext) {
       const notes = posts.map(notedPost);
       const newId = () => ids('pst');
       const lease = { deploymentId, conversation, fence };
-      const outcome = await store.note({ ...lease, notes, now: clock.now(), newId }, { trace: call.trace });
+      const bytes = posts.reduce((sum, post) => sum + NOTE_BYTES + (post.content?.text.length ?? 0), 0);
+      const report = { ...lease, notes, bytes, now: clock.now(), newId };
+      const outcome = await store.note(report, { trace: call.trace });
       if (outcome === 'lost')
         throw refuse(
           'LEASE_LOST',
@@ -55,7 +59,8 @@ export function createPostNotes(context: PostNotesContext) {
       const channel = await channels.find(deploymentId, call);
       if (channel) for (const { state } of outcome.posts) count(channel.provider, state);
       if (outcome.hasChanges) wakePulls(deploymentId);
-      const targets = channel && (await replyTargets(channel, outcome.posts, call));
+      const targets =
+        channel && outcome.isGroup ? await replyTargets(channel, outcome.posts, call) : undefined;
       return outcome.posts.map((post) => ({ post, replyTo: targets?.get(post.postId) ?? '' }));
     },
   };

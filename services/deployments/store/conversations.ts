@@ -17,6 +17,7 @@ export interface LockedConversation {
   isDetached: boolean;
   detachedAt: Date | null;
   isGreeted: boolean;
+  isGroup: boolean;
   fence: number;
   /** Null: no worker holds it. */
   holder: string | null;
@@ -72,12 +73,22 @@ const ENSURE = statement(
          else conversations.last_in_at end`,
 );
 
+const LOCKED_COLUMNS = `
+  c.deployment_id as "deploymentId", c.conversation, c.owner_id as "ownerId", c.session_id as "sessionId",
+  c.session_owner_id as "sessionOwnerId", c.is_detached as "isDetached", c.detached_at as "detachedAt",
+  c.is_greeted as "isGreeted", (c.place::json ->> 'is_group')::boolean as "isGroup", c.fence, c.holder`;
+
 const LOCK = statement(
   'conversations.lock',
-  `select deployment_id as "deploymentId", conversation, owner_id as "ownerId", session_id as "sessionId",
-     session_owner_id as "sessionOwnerId", is_detached as "isDetached", detached_at as "detachedAt",
-     is_greeted as "isGreeted", fence, holder
-   from conversations where deployment_id = $1 and conversation = $2 for update`,
+  `select ${LOCKED_COLUMNS} from conversations c where c.deployment_id = $1 and c.conversation = $2 for update`,
+);
+
+const LOCK_UNLOCKED = statement(
+  'conversations.lock_unlocked',
+  `select ${LOCKED_COLUMNS}
+   from unnest($1::text[], $2::text[]) as g (deployment_id, conversation)
+   join conversations c on c.deployment_id = g.deployment_id and c.conversation = g.conversation
+   for update of c skip locked`,
 );
 
 /** Another session begins at its first event. The worker that follows the earlier session loses its lease. */
@@ -117,9 +128,11 @@ const GREETED = statement(
 /** The product's answers to the newest posts. */
 const SHOWN = statement(
   'conversations.shown',
-  `update conversations set last_out_at = greatest(last_out_at, $3),
-     failures = case when $4::text is null then 0 else failures + 1 end, reason = $4
-   where deployment_id = $1 and conversation = $2`,
+  `update conversations c set last_out_at = greatest(c.last_out_at, g.posted_at),
+     failures = case when g.error is null then 0 else c.failures + 1 end, reason = g.error
+   from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[])
+     as g (deployment_id, conversation, posted_at, error)
+   where c.deployment_id = g.deployment_id and c.conversation = g.conversation`,
 );
 
 const ADD_PERSON = statement(
@@ -191,6 +204,16 @@ export async function lockConversation(
 
 type ConversationKey = Pick<LockedConversation, 'deploymentId' | 'conversation'>;
 
+/** Locks those of these conversations that no other transaction has locked, without waiting, and returns them. */
+export function lockUnlockedConversations(
+  tx: DatabaseSession,
+  keys: readonly ConversationKey[],
+): Promise<LockedConversation[]> {
+  const ids = keys.map(({ deploymentId }) => deploymentId);
+  const names = keys.map(({ conversation }) => conversation);
+  return tx.rows<LockedConversation>(LOCK_UNLOCKED, [ids, names]);
+}
+
 export async function attachSession(
   tx: DatabaseSession,
   { deploymentId, conversation }: ConversationKey,
@@ -221,14 +244,21 @@ export async function setGreeted(tx: DatabaseSession, key: ConversationKey): Pro
   await tx.change(GREETED, [key.deploymentId, key.conversation]);
 }
 
-/** Stores when the product took the last post, or the error of the last attempt. */
-export async function setShown(
-  tx: DatabaseSession,
-  { deploymentId, conversation }: ConversationKey,
-  postedAt: Date | null,
-  error: string | null,
-): Promise<void> {
-  await tx.change(SHOWN, [deploymentId, conversation, postedAt, error]);
+/** The product's answers to the newest posts of a conversation. */
+export interface ShownAnswer extends ConversationKey {
+  /** When the product took the last post. Null: it took none. */
+  postedAt: Date | null;
+  /** The error of the last attempt. Null: there is none. */
+  error: string | null;
+}
+
+export async function setShown(tx: DatabaseSession, answers: readonly ShownAnswer[]): Promise<void> {
+  await tx.change(SHOWN, [
+    answers.map(({ deploymentId }) => deploymentId),
+    answers.map(({ conversation }) => conversation),
+    answers.map(({ postedAt }) => postedAt),
+    answers.map(({ error }) => error),
+  ]);
 }
 
 export async function addPerson(tx: DatabaseSession, person: Person): Promise<void> {

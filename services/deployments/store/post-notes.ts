@@ -1,14 +1,17 @@
+import { createBatcher } from '../../../lib/db/batcher.ts';
 import type { Database, DatabaseSession, WriteOptions } from '../../../lib/db/database.ts';
 import { NEW_POST, type PostReport, reportPost, resendPost } from '../domain/channels/post-state.ts';
 import {
   engage,
   type LockedConversation,
   lockConversation,
+  lockUnlockedConversations,
   retellSession,
+  type ShownAnswer,
   setShown,
 } from './conversations.ts';
+import { findNoted, numberChanges, putPosts } from './noted-posts.ts';
 import type { PostIdentity, PostWithContent, StoredPost } from './post-rows.ts';
-import { findNoted, numberChanges, putPost } from './posts.ts';
 
 /** A report about a post. A notice is identified by its id, every other post by turn, kind, part and key. */
 export interface NotedPost extends PostIdentity {
@@ -24,18 +27,30 @@ export type ContentMembers = Pick<
   'postId' | 'revision' | 'conversation' | 'kind' | 'turnId' | 'sessionId'
 >;
 
+/** The reports of one worker about one conversation. */
 interface PostNotes {
   deploymentId: string;
   conversation: string;
   fence: number;
   notes: readonly NotedPost[];
+  /** The size of the notes. */
+  bytes: number;
   now: Date;
   /** Returns the id of a new post. */
   newId: () => string;
 }
 
 /** `lost`: another worker holds the conversation. `unknown`: there is no such notice. */
-type NotesOutcome = 'lost' | 'unknown' | { posts: StoredPost[]; hasChanges: boolean };
+type NotesOutcome = 'lost' | 'unknown' | WrittenNotes;
+
+interface WrittenNotes {
+  /** In the order of the notes. */
+  posts: StoredPost[];
+  /** Whether a content is new. */
+  hasChanges: boolean;
+  /** Whether several people may write in the conversation. */
+  isGroup: boolean;
+}
 
 interface ResentPost {
   post: StoredPost;
@@ -45,24 +60,28 @@ interface ResentPost {
 
 export type PostNoteStore = ReturnType<typeof createPostNoteStore>;
 
+const BATCH = { maxItems: 64, maxBytes: 8 * 1024 * 1024 };
+
 export function createPostNoteStore(db: Database) {
+  const batched = createBatcher<PostNotes, NotesOutcome | undefined>({
+    name: 'posts.notes',
+    observer: db.observer,
+    run: (items, options) => db.transaction((tx) => noteUnlocked(tx, items), options),
+    sizeOf: ({ bytes }) => bytes,
+    keyOf: conversationKey,
+    ownerOf: ({ deploymentId }) => deploymentId,
+    ...BATCH,
+  });
+
   return {
-    /** Stores the reports in one transaction. Repeating them changes nothing. */
-    note: (notes: PostNotes, { trace }: WriteOptions = {}): Promise<NotesOutcome> =>
-      db.transaction(
-        async (tx) => {
-          const { deploymentId, conversation: name, fence } = notes;
-          const conversation = await lockConversation(tx, deploymentId, name);
-          if (conversation?.fence !== fence || conversation.holder === null) return 'lost';
-          const stored = await findNoted(tx, conversation, notes.notes);
-          const changes = changesOf(conversation, stored, notes);
-          if (changes === undefined) return 'unknown';
-          const posts = await writePosts(tx, deploymentId, changes);
-          await noteShown(tx, conversation, notes);
-          return { posts, hasChanges: changes.some(({ isNewContent }) => isNewContent) };
-        },
-        { trace },
-      ),
+    /**
+     * Stores the reports. Repeating them changes nothing. Concurrent calls share a transaction, which skips conversations that
+     * another transaction has locked. Those get a transaction of their own, which waits for the lock.
+     */
+    async note(notes: PostNotes, { trace }: WriteOptions = {}): Promise<NotesOutcome> {
+      const outcome = await batched.submit(notes, { trace });
+      return outcome ?? (await db.transaction((tx) => noteLocked(tx, notes), { trace }));
+    },
 
     /** Makes a failed or dead post wanted again, and engages its conversation. */
     resend: (post: StoredPost, now: Date, { trace }: WriteOptions = {}): Promise<ResentPost | undefined> =>
@@ -70,8 +89,8 @@ export function createPostNoteStore(db: Database) {
         async (tx) => {
           const conversation = await lockConversation(tx, post.deploymentId, post.conversation);
           if (!conversation) return undefined;
-          const identity = { ...NO_IDENTITY, postId: post.postId };
-          const [current] = await findNoted(tx, conversation, [identity]);
+          const reference = { ...conversation, ...NO_IDENTITY, postId: post.postId };
+          const [current] = await findNoted(tx, [reference]);
           if (!current) return undefined;
           const resent = { ...current, ...resendPost(current) };
           if (resent.state === current.state) return { post: current, isGone: false };
@@ -79,7 +98,7 @@ export function createPostNoteStore(db: Database) {
           if (!isNotice && current.sessionId !== conversation.sessionId)
             return { post: current, isGone: true };
           const written = { ...resent, updatedAt: now };
-          await putPost(tx, written);
+          await putPosts(tx, [written]);
           if (isNotice) await engage(tx, conversation, now, true);
           else await retellSession(tx, conversation, now);
           return { post: written, isGone: false };
@@ -91,6 +110,65 @@ export function createPostNoteStore(db: Database) {
 
 /** Matches no stored post. */
 const NO_IDENTITY = { turnId: '', kind: '', part: 0, key: '' };
+
+/** Undefined for conversations that another transaction has locked, and for those that do not exist. */
+async function noteUnlocked(
+  tx: DatabaseSession,
+  items: readonly PostNotes[],
+): Promise<(NotesOutcome | undefined)[]> {
+  const locked = await lockUnlockedConversations(tx, items);
+  const byKey = new Map(locked.map((conversation) => [conversationKey(conversation), conversation]));
+  return noteAll(tx, items, byKey);
+}
+
+async function noteLocked(tx: DatabaseSession, notes: PostNotes): Promise<NotesOutcome> {
+  const conversation = await lockConversation(tx, notes.deploymentId, notes.conversation);
+  if (!conversation) return 'lost';
+  const [outcome = 'lost'] = await noteAll(tx, [notes], new Map([[conversationKey(notes), conversation]]));
+  return outcome;
+}
+
+/** Stores the reports about different conversations. Undefined for those that are not locked. */
+async function noteAll(
+  tx: DatabaseSession,
+  items: readonly PostNotes[],
+  locked: ReadonlyMap<string, LockedConversation>,
+): Promise<(NotesOutcome | undefined)[]> {
+  const conversationOf = (item: PostNotes | undefined) => item && locked.get(conversationKey(item));
+  const isHeld = (item: PostNotes) => {
+    const conversation = conversationOf(item);
+    return conversation?.fence === item.fence && conversation.holder !== null;
+  };
+  const held = items.filter(isHeld);
+  const stored = held.length === 0 ? [] : await findNoted(tx, held.flatMap(referencesOf));
+  const byConversation = Map.groupBy(stored, conversationKey);
+  const outcomes = items.map((item): PostChange[] | 'lost' | 'unknown' | undefined => {
+    const conversation = conversationOf(item);
+    if (!conversation) return undefined;
+    if (!isHeld(item)) return 'lost';
+    return changesOf(conversation, byConversation.get(conversationKey(item)) ?? [], item) ?? 'unknown';
+  });
+  const changes = outcomes.flatMap((outcome) => (Array.isArray(outcome) ? outcome : []));
+  const written = await writePosts(tx, changes);
+  const shown = items.filter((_, index) => Array.isArray(outcomes[index])).flatMap(answerOf);
+  if (shown.length > 0) await setShown(tx, shown);
+  return outcomes.map((outcome, index) => {
+    if (!Array.isArray(outcome)) return outcome;
+    const posts = outcome.map((change) => written.get(change) ?? change.post);
+    const hasChanges = outcome.some(({ isNewContent }) => isNewContent);
+    const isGroup = conversationOf(items[index])?.isGroup ?? false;
+    return { posts, hasChanges, isGroup };
+  });
+}
+
+const conversationKey = ({ deploymentId, conversation }: Pick<PostNotes, 'deploymentId' | 'conversation'>) =>
+  `${deploymentId} ${conversation}`;
+
+function referencesOf({ deploymentId, conversation, notes }: PostNotes) {
+  return notes.map(({ postId, turnId, kind, part, key }) => ({
+    ...{ deploymentId, conversation, postId, turnId, kind, part, key },
+  }));
+}
 
 interface PostChange {
   post: PostWithContent;
@@ -143,34 +221,52 @@ function newPost(
   };
 }
 
+/** Returns the stored post of each change. A post with several changes is written once. */
 async function writePosts(
   tx: DatabaseSession,
-  deploymentId: string,
   changes: readonly PostChange[],
-): Promise<PostWithContent[]> {
-  const count = changes.filter(({ isNewContent }) => isNewContent).length;
-  let number = count > 0 ? await numberChanges(tx, deploymentId, count) : 0;
-  const posts: PostWithContent[] = [];
-  for (const { post, encodeContent, isNewContent } of changes) {
-    const written = isNewContent
-      ? { ...post, change: number++, content: encodeContent?.(post) ?? null }
-      : post;
-    await putPost(tx, written);
-    posts.push(written);
+): Promise<Map<PostChange, PostWithContent>> {
+  const numbers = await changeNumbers(tx, changes);
+  const written = new Map<PostChange, PostWithContent>();
+  const newest = new Map<string, PostWithContent>();
+  for (const change of changes) {
+    const { post, encodeContent, isNewContent } = change;
+    const { content, change: number } = newest.get(post.postId) ?? post;
+    const stored = isNewContent
+      ? { ...post, content: encodeContent?.(post) ?? null, change: numbers.next(post.deploymentId) }
+      : { ...post, content, change: number };
+    written.set(change, stored);
+    newest.set(post.postId, stored);
   }
-  return posts;
+  if (newest.size > 0) await putPosts(tx, [...newest.values()]);
+  return written;
 }
 
-async function noteShown(
-  tx: DatabaseSession,
-  conversation: LockedConversation,
-  { notes, now }: PostNotes,
-): Promise<void> {
+/** Numbers the new contents of each channel in their order. */
+async function changeNumbers(tx: DatabaseSession, changes: readonly PostChange[]) {
+  const counts = new Map<string, number>();
+  for (const { post, isNewContent } of changes)
+    if (isNewContent) counts.set(post.deploymentId, (counts.get(post.deploymentId) ?? 0) + 1);
+  const numbers = new Map<string, number>();
+  // In the order of the ids, so that two transactions never wait for each other's channels.
+  for (const deploymentId of [...counts.keys()].sort())
+    numbers.set(deploymentId, await numberChanges(tx, deploymentId, counts.get(deploymentId) ?? 0));
+  return {
+    next(deploymentId: string): number {
+      const number = numbers.get(deploymentId) ?? 0;
+      numbers.set(deploymentId, number + 1);
+      return number;
+    },
+  };
+}
+
+/** The product's newest answer in the conversation; none for posts that were not sent yet. */
+function answerOf({ deploymentId, conversation, notes, now }: PostNotes): ShownAnswer[] {
   const answers = notes.filter(({ report }) => report.state !== 'posting' || report.error !== '');
-  if (answers.length === 0) return;
+  if (answers.length === 0) return [];
   const isPosted = answers.some(({ report }) => report.state === 'posted');
-  const error = answers.findLast(({ report }) => report.error !== '')?.report.error ?? null;
-  await setShown(tx, conversation, isPosted ? now : null, error);
+  const error = answers.at(-1)?.report.error || null;
+  return [{ deploymentId, conversation, postedAt: isPosted ? now : null, error }];
 }
 
 const identityOf = ({ turnId, kind, part, key }: PostIdentity) => JSON.stringify([turnId, kind, part, key]);

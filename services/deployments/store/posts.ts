@@ -5,7 +5,7 @@ import {
   type ReadOptions,
   statement,
 } from '../../../lib/db/database.ts';
-import { POST_COLUMNS, type PostIdentity, type PostWithContent, type StoredPost } from './post-rows.ts';
+import { POST_COLUMNS, type StoredPost } from './post-rows.ts';
 
 export type { StoredPost };
 
@@ -93,35 +93,6 @@ const APPROVAL = statement(
    order by p.post_id desc limit 1`,
 );
 
-const NOTED = statement(
-  'posts.noted',
-  `select ${POST_COLUMNS}, p.content, p.change from posts p
-   where p.deployment_id = $1 and p.conversation = $2 and (p.post_id = any($3) or exists (
-     select from unnest($4::text[], $5::text[], $6::integer[], $7::text[]) as g (turn_id, kind, part, key)
-     where p.turn_id = g.turn_id and p.kind = g.kind and p.part = g.part and p.key = g.key))`,
-);
-
-const PUT = statement(
-  'posts.put',
-  `insert into posts (post_id, deployment_id, conversation, owner_id, session_id, session_owner_id, turn_id, kind, part,
-     key, state, revision, external_id, shown_sha256, maybe_duplicate, attempts, trying_since, next_at, error, text,
-     content, change, created_at, updated_at)
-   select $1, $2, $3, c.owner_id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-     $22, $23
-   from channels c where c.deployment_id = $2
-   on conflict (post_id) do update set state = excluded.state, revision = excluded.revision,
-     external_id = excluded.external_id, shown_sha256 = excluded.shown_sha256,
-     maybe_duplicate = excluded.maybe_duplicate, attempts = excluded.attempts, trying_since = excluded.trying_since,
-     next_at = excluded.next_at, error = excluded.error, text = excluded.text, content = excluded.content,
-     change = excluded.change, updated_at = excluded.updated_at`,
-);
-
-/** The lock of the channel's row makes the order of commits that of the numbers, so that a pull misses no change. */
-const NUMBER_CHANGES = statement(
-  'posts.number_changes',
-  `update channels set last_change = last_change + $2 where deployment_id = $1 returning last_change as "lastChange"`,
-);
-
 const PULL = statement(
   'posts.pull',
   `select post_id as "postId", revision, change, content from posts
@@ -187,43 +158,6 @@ export function createPostStore(db: Database) {
     pull: (deploymentId: string, after: number, limit: number, options?: ReadOptions): Promise<PulledRow[]> =>
       db.rows<PulledRow>(PULL, [deploymentId, after, limit], options),
   };
-}
-
-/** The posts with these ids or identities. The row of their conversation is locked. */
-export function findNoted(
-  tx: DatabaseSession,
-  { deploymentId, conversation }: ConversationKey,
-  notes: readonly (PostIdentity & { postId: string })[],
-): Promise<PostWithContent[]> {
-  return tx.rows<PostWithContent>(NOTED, [
-    deploymentId,
-    conversation,
-    notes.map(({ postId }) => postId),
-    notes.map(({ turnId }) => turnId),
-    notes.map(({ kind }) => kind),
-    notes.map(({ part }) => part),
-    notes.map(({ key }) => key),
-  ]);
-}
-
-/** Writes a new or changed post. */
-export async function putPost(tx: DatabaseSession, post: PostWithContent): Promise<void> {
-  await tx.change(PUT, [
-    ...[post.postId, post.deploymentId, post.conversation, post.sessionId, post.sessionOwnerId],
-    ...[post.turnId, post.kind, post.part, post.key, post.state, post.revision, post.externalId],
-    ...[post.shownSha256, post.maybeDuplicate, post.attempts, post.tryingSince, post.nextAt, post.error],
-    ...[post.text, post.content, post.change, post.createdAt, post.updatedAt],
-  ]);
-}
-
-/** Returns the number of the first of `count` changes. */
-export async function numberChanges(
-  tx: DatabaseSession,
-  deploymentId: string,
-  count: number,
-): Promise<number> {
-  const [row] = await tx.rows<{ lastChange: number }>(NUMBER_CHANGES, [deploymentId, count]);
-  return (row?.lastChange ?? count) - count + 1;
 }
 
 /** Returns whether the notice is new: one with the same key and receiver within the last hour counts as the same. */

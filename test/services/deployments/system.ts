@@ -137,6 +137,19 @@ export async function openDeploymentsSystem(transport: TransportName, options: S
         await client.end();
       }
     },
+    /** Begins a transaction with a statement, as the owner of the database. Its disposal commits it. */
+    async begin(text: string, values: unknown[] = []): Promise<AsyncDisposable> {
+      const client = new pg.Client({ connectionString: url, options: '-c search_path=deployments' });
+      await client.connect();
+      await client.query('begin');
+      await client.query(text, values);
+      return {
+        async [Symbol.asyncDispose]() {
+          await client.query('commit');
+          await client.end();
+        },
+      };
+    },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

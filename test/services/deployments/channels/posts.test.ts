@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ConversationWork } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import { PulledPost } from '../../../../proto/gen/ahs/deployments/v1/channels.ts';
 import { AGENT, NO_SCHEDULE, OWNER, STRANGER } from '../system.ts';
 import {
   asOwner,
+  inPlace,
   notice,
   OTHER_SESSION,
   openWorkSystem,
@@ -12,6 +14,7 @@ import {
 } from './work-fixtures.ts';
 
 const HOUR_MS = 3_600_000;
+const CONTENT = PulledPost.decode(new Uint8Array());
 const UNKNOWN_POST = 'pst_01M7XYC91CC5TE06JQWDWRTJVA';
 const turn = (number: number) => `trn_01M7XYC91CC5TE06JQWDWRTJ${String(number).padStart(2, '0')}`;
 
@@ -113,6 +116,64 @@ describe('posts of channels', () => {
     await note();
     await note({ state: 'posted', shownSha256: 'bb' });
     expect(await system.posts(channel)).toMatchObject([{ maybeDuplicate: true, externalId: 'M2' }]);
+  });
+
+  it('of many conversations are noted at the same time, each with its own result', async () => {
+    const rooms = Array.from({ length: 20 }, (_, index) => `room ${index}`);
+    for (const room of rooms) {
+      await system.receive(channel, { place: inPlace(room) });
+      await system.worker.accept();
+    }
+    const held = await system.worker.claimConversations(rooms.length);
+    const conversations = [conversation, ...held];
+    const posted = { state: 'posted', externalId: 'M1', content: CONTENT };
+    const results = await Promise.allSettled([
+      ...conversations.map((one) => system.worker.note(one, {}, { key: one.conversation, ...posted })),
+      system.worker.note({ ...conversation, fence: conversation.fence + 1 }, {}),
+      system.worker.note({ ...conversation, conversation: 'unknown' }, {}),
+      system.worker.note(conversation, { postId: UNKNOWN_POST }),
+    ]);
+    expect(results.slice(-3)).toMatchObject(
+      ['LEASE_LOST', 'LEASE_LOST', 'POST_NOT_FOUND'].map((code) => ({ reason: { code } })),
+    );
+    for (const [index, { conversation: name }] of conversations.entries())
+      expect(results[index]).toMatchObject({
+        value: { posts: [{ state: 'posting' }, { state: 'posted', key: name, externalId: 'M1' }] },
+      });
+    const changes = await system.sql<{ change: string }>(
+      'select change from posts where change is not null order by change',
+    );
+    expect(changes.map(({ change }) => Number(change))).toEqual(conversations.map((_, index) => index + 1));
+  });
+
+  it('with several notes in one call end with the last one', async () => {
+    const { posts } = await system.worker.note(
+      conversation,
+      { state: 'wanted', error: 'unavailable' },
+      { state: 'posting' },
+      { state: 'posted', externalId: 'M1', shownSha256: 'aa', content: CONTENT },
+      { state: 'posted', shownSha256: 'bb', content: CONTENT },
+    );
+    expect(new Set(posts.map(({ postId }) => postId)).size).toBe(1);
+    expect(await system.posts(channel)).toMatchObject([
+      { state: 'posted', externalId: 'M1', revision: 2, error: '' },
+    ]);
+    expect(await system.conversations(channel)).toMatchObject([{ state: 'engaged', reason: '' }]);
+    expect(await system.sql('select change::integer from posts')).toEqual([{ change: 2 }]);
+  });
+
+  it('do not wait for another conversation whose row is locked', async () => {
+    await system.receive(channel, { place: inPlace('room') });
+    await system.worker.accept();
+    const other = await claimed();
+    const lock = await system.begin('select from conversations where conversation = $1 for update', ['room']);
+    const waiting = system.worker.note(other, {});
+    try {
+      expect(await note()).toMatchObject({ state: 'posting' });
+    } finally {
+      await lock[Symbol.asyncDispose]();
+    }
+    expect((await waiting).posts).toMatchObject([{ state: 'posting' }]);
   });
 
   it('come with the next claim: those since the last told event, and those of turns with open posts', async () => {
