@@ -197,6 +197,7 @@ export class ConversationRun {
   }
 
   async #release(): Promise<void> {
+    await this.#publisher.flush(this.#lost.signal);
     const open = this.#publisher.openTurns(this.#wanted());
     const toldSeq = this.#reader?.toldSeq(open) ?? this.#work.toldSeq;
     await this.#context.deployments.releaseLease({ lease: this.lease, toldSeq });

@@ -2,12 +2,17 @@ import { backoffDelay, type Random } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { Refusal } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
-import type { ConversationPlace, PostNote } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type {
+  ConversationPlace,
+  PostNote,
+  PostState,
+} from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { PostMethod, ProductPost } from '../products/product.ts';
 import { ProductError } from '../products/product-error.ts';
 import type { OpenChannel } from '../work/channel-clients.ts';
 import type { RateLimits } from '../work/rate-limits.ts';
 import type { WorkerContext } from '../work/worker-context.ts';
+import { NoteQueue } from './note-queue.ts';
 import { outboundFile } from './outbox-files.ts';
 import { noteOf, type PostChange, type PostNotes } from './post-notes.ts';
 import type { Publisher } from './publisher.ts';
@@ -39,15 +44,15 @@ const RETRY = { firstMs: 1_000, maxMs: 5 * 60_000 };
  */
 export class ProductPublisher implements Publisher {
   readonly #options: ProductPublisherOptions;
-  /** Notes about finished requests that could not be written yet. */
-  #unwritten: PostNote[] = [];
+  readonly #notes: NoteQueue;
 
   constructor(options: ProductPublisherOptions) {
     this.#options = options;
+    this.#notes = new NoteQueue(options.notes, options.clock);
   }
 
   async step(wanted: readonly WantedContent[], signal: AbortSignal): Promise<number | undefined> {
-    await this.#writeNotes([], signal);
+    this.#learnIds(await this.#notes.retry(signal));
     let delay: number | undefined;
     let mayCreate = true;
     for (const content of wanted) {
@@ -70,6 +75,10 @@ export class ProductPublisher implements Publisher {
       return 0;
     }
     return delay;
+  }
+
+  async flush(signal: AbortSignal): Promise<void> {
+    await this.#notes.write([], signal);
   }
 
   openTurns(wanted: readonly WantedContent[]): Set<string> {
@@ -162,11 +171,15 @@ export class ProductPublisher implements Publisher {
     externalId: string,
     signal: AbortSignal,
   ): Promise<void> {
+    const isEdited = shown.state === 'posted' && !content.post.isFinal;
     Object.assign(shown, {
       ...{ state: 'posted', externalId, digest: content.digest, attempts: 0, nextAt: 0 },
       ...{ changedAt: this.#options.clock.now().getTime(), previewDigest: '' },
     });
-    await this.#note(shown, { state: 'posted', externalId, shownSha256: content.digest }, signal);
+    const note = noteOf(shown, { state: 'posted', externalId, shownSha256: content.digest });
+    // A worker that does not know of the newest text of a growing post sends the same edit again.
+    if (isEdited && this.#notes.postpone(note)) return;
+    await this.#writeNotes([note], signal);
   }
 
   async #remove(post: ShownPost, signal: AbortSignal): Promise<void> {
@@ -219,15 +232,15 @@ export class ProductPublisher implements Publisher {
     await this.#writeNotes([noteOf(shown, change)], signal);
   }
 
-  /** Notes of finished requests are kept until they are written. */
+  /** Returns the stored states of these notes. */
   async #writeNotes(notes: PostNote[], signal: AbortSignal) {
-    const all = [...this.#unwritten, ...notes];
-    if (all.length === 0) return [];
-    this.#unwritten = all;
-    const states = await this.#options.notes.write(all, signal);
-    this.#unwritten = [];
-    for (const state of states) if (state.postId !== '') this.#learnId(state);
+    const states = await this.#notes.write(notes, signal);
+    this.#learnIds(states);
     return states.slice(-notes.length);
+  }
+
+  #learnIds(states: readonly PostState[]): void {
+    for (const state of states) if (state.postId !== '') this.#learnId(state);
   }
 
   #learnId({

@@ -7,6 +7,8 @@ export interface Publisher {
    * posts are as wanted. Rejects with LEASE_LOST.
    */
   step(wanted: readonly WantedContent[], signal: AbortSignal): Promise<number | undefined>;
+  /** Writes the notes that were postponed. Call it before the lease is released. */
+  flush(signal: AbortSignal): Promise<void>;
   /** The turns with posts that are not as wanted yet. */
   openTurns(wanted: readonly WantedContent[]): Set<string>;
 }

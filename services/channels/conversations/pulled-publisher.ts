@@ -62,6 +62,8 @@ export function createPulledPublisher(options: PulledPublisherOptions): Publishe
       return Math.min(...changed.map((content) => delayOf(content, now)));
     },
 
+    flush: async () => {},
+
     openTurns: (wanted) =>
       new Set(
         wanted

@@ -72,18 +72,23 @@ function openPublisher(more: Partial<ProductClient> = {}) {
     ...{ clock, shown, requests, revisions, replies, failures, deployments },
     notes: (): Partial<PostNote>[] => deployments.notes.flatMap(({ posts }) => posts),
     waits: () => rateLimitWaits,
+    flush: () => publisher.flush(signal),
     /** Makes changes until the publisher waits, and returns the time to wait. */
-    async publish(...texts: string[]) {
-      const wanted = texts.map((markdown, part) =>
-        wantedContent({ turnId: 'trn_1', kind: 'message', part, key: '', markdown, isFinal: false }, false),
-      );
-      for (let step = 0; step < 50; step++) {
-        const delay = await publisher.step(wanted, signal);
-        if (delay !== 0) return delay;
-      }
-      throw new Error('the publisher makes no progress');
-    },
+    publish: (...texts: string[]) => publish(texts, false),
+    /** As `publish`, with texts that grow no more. */
+    finish: (...texts: string[]) => publish(texts, true),
   };
+
+  async function publish(texts: readonly string[], isFinal: boolean) {
+    const wanted = texts.map((markdown, part) =>
+      wantedContent({ turnId: 'trn_1', kind: 'message', part, key: '', markdown, isFinal }, false),
+    );
+    for (let step = 0; step < 50; step++) {
+      const delay = await publisher.step(wanted, signal);
+      if (delay !== 0) return delay;
+    }
+    throw new Error('the publisher makes no progress');
+  }
 }
 
 const failure = (kind: ProductError['kind'], retryAfterMs?: number) =>
@@ -105,6 +110,56 @@ describe('a publisher', () => {
     product.deployments.replyTo = 'M7';
     await product.publish('one', 'two');
     expect(product.replies).toEqual(['M7', undefined]);
+  });
+
+  it('notes an edit of a growing text with the next note, or ten seconds after the last one', async () => {
+    const product = openPublisher();
+    const digestOf = (text: string) =>
+      wantedContent(
+        { turnId: 'trn_1', kind: 'message', part: 0, key: '', markdown: text, isFinal: false },
+        false,
+      ).digest;
+    const edit = async (text: string, afterMs: number) => {
+      product.clock.advance(afterMs);
+      expect(await product.publish(text)).toBeUndefined();
+    };
+    await product.publish('one');
+    await edit('two', 1_000);
+    await edit('three', 1_000);
+    expect(product.notes()).toHaveLength(2);
+    await edit('four', 8_000);
+    expect(product.notes().slice(2)).toMatchObject([
+      { shownSha256: digestOf('three') },
+      { shownSha256: digestOf('four') },
+    ]);
+    await edit('five', 1_000);
+    product.clock.advance(1_000);
+    product.failures.push(failure('unavailable'));
+    const delay = await product.publish('six');
+    expect(product.notes().slice(4)).toMatchObject([
+      { state: 'posted', shownSha256: digestOf('five') },
+      { state: 'wanted', error: 'it is unavailable' },
+    ]);
+    product.clock.advance(delay ?? 0);
+    await product.publish('seven');
+    await product.finish('seven and the end');
+    expect(product.notes().slice(6)).toMatchObject([{ shownSha256: digestOf('seven') }]);
+    product.clock.advance(1_000);
+    await product.finish('seven and the end');
+    expect(product.notes().slice(7)).toMatchObject([{ shownSha256: digestOf('seven and the end') }]);
+  });
+
+  it('keeps notes that could not be written, and writes them before the lease is released', async () => {
+    const product = openPublisher();
+    await product.publish('one');
+    product.clock.advance(1_000);
+    await product.publish('two');
+    product.deployments.lostFence = 1;
+    await expect(product.flush()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    product.deployments.lostFence = -1;
+    await product.flush();
+    await product.flush();
+    expect(product.notes().map(({ state }) => state)).toEqual(['posting', 'posted', 'posted']);
   });
 
   it('deletes a part that is not wanted any more, and creates it again later', async () => {
