@@ -56,7 +56,7 @@ export function createRedisRateLimiter({ url, clock, onError }: RedisRateLimiter
   let isReported = false;
 
   async function takeInRedis(script: string, key: string, values: number[]): Promise<number> {
-    const answer = await connection.client.eval(script, { keys: [key], arguments: values.map(String) });
+    const answer = await connection.client.sendCommand(['EVAL', script, '1', key, ...values.map(String)]);
     if (typeof answer !== 'number') throw new Error('the rate limit script did not return a number');
     return answer;
   }

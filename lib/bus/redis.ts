@@ -70,7 +70,7 @@ export function createRedisBus({ url, clock, onError }: RedisBusOptions): Bus {
         if (!publisher.client.isReady || unacknowledged.size >= MAX_UNACKNOWLEDGED) return;
         const message = JSON.stringify([self, ...batch]);
         const sent: Promise<void> = publisher.client
-          .publish(PREFIX + channel, message)
+          .sendCommand(['PUBLISH', PREFIX + channel, message])
           .then(ignore, ignore)
           .finally(() => unacknowledged.delete(sent));
         unacknowledged.add(sent);

@@ -1,8 +1,7 @@
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLocalRateLimiter } from '../../lib/bus/local-rate-limiter.ts';
 import type { RateLimiter } from '../../lib/bus/rate-limiter.ts';
-import type { RedisClient } from '../../lib/bus/redis-connection.ts';
 import { createRedisRateLimiter } from '../../lib/bus/redis-rate-limiter.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createFakeClock } from '../support/clock.ts';
@@ -23,6 +22,8 @@ testRateLimiter('createRedisRateLimiter without a reachable Redis', () => {
   const counters = createRedisRateLimiter({ url: 'redis://127.0.0.1:9', clock, onError: () => {} });
   return { rateLimiter: counters, pass: (ms) => clock.advance(ms) };
 });
+
+const connect = (url: string) => createClient({ url });
 
 describe('createLocalRateLimiter', () => {
   it('allows the next request exactly to the millisecond', async () => {
@@ -106,8 +107,10 @@ if (realLane) {
     return counters;
   }
 
-  async function command<Value>(work: (client: RedisClient) => Promise<Value>): Promise<Value> {
-    const client: RedisClient = createClient({ url: redis.url });
+  async function command<Value>(
+    work: (client: ReturnType<typeof connect>) => Promise<Value>,
+  ): Promise<Value> {
+    const client = connect(redis.url);
     await client.connect();
     try {
       return await work(client);
