@@ -23,6 +23,7 @@ import { createConnectionClaims } from './channels/connection-claims.ts';
 import { createConnectionReports } from './channels/connection-reports.ts';
 import { startConnectionUpkeep } from './channels/connection-upkeep.ts';
 import { openInbox } from './channels/open-inbox.ts';
+import { createMovePlaces } from './channels/place-moves.ts';
 import { createProbes } from './channels/probes.ts';
 import { createVerification } from './channels/verification.ts';
 import type { settings } from './config.ts';
@@ -55,6 +56,7 @@ import { createConnectionStore } from './store/connections.ts';
 import { createDeliveryStore } from './store/deliveries.ts';
 import { createDeliveryRetentionStore } from './store/delivery-retention.ts';
 import { createDeploymentStore, STORED_SECRET } from './store/deployments.ts';
+import { createMovedPlacesStore } from './store/moved-places.ts';
 import { createProbeStore } from './store/probes.ts';
 import { createRefusalStore } from './store/refusals.ts';
 import { createRunStore } from './store/runs.ts';
@@ -184,14 +186,17 @@ export async function openDeployments(
   const peerSealer = createPeerSealer('deployments', context.serviceSecret);
   const verification = createVerification();
   const deliveries = createDeliveryStore(db);
+  const movePlaces = createMovePlaces(createMovedPlacesStore(db), bus);
   const inbox = openInbox(context, {
     ...{ channels: channelReader, sealing: channelSealing, sealer: peerSealer, verification, deliveries },
+    movePlaces,
     retention: createDeliveryRetentionStore(db),
     historyDays: config.runHistoryDays,
   });
   const channelWork = createChannelWork(context, {
     ...{ agents, auth, sessions, admission, channelReader, claims, record, publicUrl, verification, inbox },
     stores: createChannelWorkStores(db),
+    movePlaces,
     sealer: peerSealer,
     callbackUrl: (deploymentId) => callbackUrlOf(publicUrl(), deploymentId),
   });
@@ -251,7 +256,7 @@ export async function openDeployments(
       admission.close();
       webhooks.close();
       channelReader.close();
-      channelWork.close();
+      await channelWork.close();
       await Promise.all([keySweep, refusals, inbox, scheduler, upkeep].map((part) => part.stop()));
       await db.close();
     },

@@ -1,5 +1,9 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { PostNote, PostState } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type {
+  ConversationPlace,
+  PostNote,
+  PostState,
+} from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { PostNotes } from './post-notes.ts';
 
 /** A postponed note is written with the next one, or with the first that comes after this time. */
@@ -20,13 +24,20 @@ export class NoteQueue {
     this.#clock = clock;
   }
 
-  /** Writes these notes and all earlier ones. Returns the stored states of all; those of `notes` are the last. */
-  async write(notes: readonly PostNote[], signal: AbortSignal): Promise<PostState[]> {
+  /**
+   * Writes these notes and all earlier ones, with the new place of the conversation if it has one. Returns the stored states
+   * of all; those of `notes` are the last.
+   */
+  async write(
+    notes: readonly PostNote[],
+    signal: AbortSignal,
+    movedTo?: ConversationPlace,
+  ): Promise<PostState[]> {
     const all = [...this.#unwritten, ...this.#postponed.values(), ...notes];
     if (all.length === 0) return [];
     this.#unwritten = all;
     this.#postponed.clear();
-    const states = await this.#notes.write(all, signal);
+    const states = await this.#notes.write(all, signal, movedTo);
     this.#unwritten = [];
     this.#writtenAt = this.#clock.now().getTime();
     return states;

@@ -1,4 +1,5 @@
 import type {
+  ConversationPlace,
   LeaseReference,
   PostNote,
   PostState,
@@ -18,10 +19,14 @@ export class PostNotes {
     this.#lease = lease;
   }
 
-  /** Returns the stored states in the order of the notes. */
-  async write(notes: readonly PostNote[], signal: AbortSignal): Promise<PostState[]> {
+  /** Returns the stored states in the order of the notes. `movedTo`: the new place of the conversation. */
+  async write(
+    notes: readonly PostNote[],
+    signal: AbortSignal,
+    movedTo?: ConversationPlace,
+  ): Promise<PostState[]> {
     const { deploymentId, conversation, fence } = this.#lease;
-    const request = { deploymentId, conversation, fence, posts: [...notes] };
+    const request = { deploymentId, conversation, fence, posts: [...notes], movedTo };
     return (await this.#deployments.notePosts(request, { signal })).posts;
   }
 }

@@ -45,10 +45,13 @@ const RETRY = { firstMs: 1_000, maxMs: 5 * 60_000 };
 export class ProductPublisher implements Publisher {
   readonly #options: ProductPublisherOptions;
   readonly #notes: NoteQueue;
+  /** Where new posts go. */
+  #place: ConversationPlace;
 
   constructor(options: ProductPublisherOptions) {
     this.#options = options;
     this.#notes = new NoteQueue(options.notes, options.clock);
+    this.#place = options.place;
   }
 
   async step(wanted: readonly WantedContent[], signal: AbortSignal): Promise<number | undefined> {
@@ -88,7 +91,8 @@ export class ProductPublisher implements Publisher {
 
   /** Returns the milliseconds until the post can be changed. A token of the rate limit is taken with 0. */
   #waitFor({ post }: WantedContent, shown: ShownPost | undefined, isCreate: boolean): number {
-    const { clock, channel, limits, place, onRateLimit } = this.#options;
+    const { clock, channel, limits, onRateLimit } = this.#options;
+    const place = this.#place;
     const now = clock.now().getTime();
     const pace = channel.product.rules.editIntervalMs(place);
     const paced = shown && shown.changedAt > 0 ? shown.changedAt + pace : 0;
@@ -114,8 +118,8 @@ export class ProductPublisher implements Publisher {
   }
 
   async #create(content: WantedContent, shown: ShownPost, signal: AbortSignal): Promise<void> {
-    const { channel, place } = this.#options;
-    const { client } = channel;
+    const { client } = this.#options.channel;
+    const place = this.#place;
     const { post } = content;
     if (post.kind === 'message' && !post.isFinal && client.showPreview) {
       if (await client.showPreview(this.#productPost(content, shown), signal)) {
@@ -155,7 +159,10 @@ export class ProductPublisher implements Publisher {
     const current = this.#options.shown.ensure(content);
     const externalId =
       post.kind === 'file'
-        ? await client.uploadFile(outboundFile(post, current.postId, this.#options, signal), signal)
+        ? await client.uploadFile(
+            outboundFile(post, current.postId, { ...this.#options, place }, signal),
+            signal,
+          )
         : await client.createPost(this.#productPost(content, current), signal);
     await this.#finish(content, current, externalId, signal);
   }
@@ -183,9 +190,9 @@ export class ProductPublisher implements Publisher {
   }
 
   async #remove(post: ShownPost, signal: AbortSignal): Promise<void> {
-    const { channel, place } = this.#options;
+    const { client } = this.#options.channel;
     try {
-      await channel.client.deletePost(post.externalId, place, signal);
+      await client.deletePost(post.externalId, this.#place, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       // A remainder of a discarded attempt is harmless; the answer is complete without its deletion.
@@ -201,7 +208,8 @@ export class ProductPublisher implements Publisher {
     error: unknown,
     signal: AbortSignal,
   ): Promise<void> {
-    const { channel, limits, place, clock, random, onRateLimit } = this.#options;
+    const { channel, limits, clock, random, onRateLimit } = this.#options;
+    const place = this.#place;
     const shown = this.#options.shown.ensure(content);
     const kind = error instanceof ProductError ? error.kind : 'unavailable';
     const message = error instanceof ProductError ? error.message : 'The post could not be sent.';
@@ -234,7 +242,9 @@ export class ProductPublisher implements Publisher {
 
   /** Returns the stored states of these notes. */
   async #writeNotes(notes: PostNote[], signal: AbortSignal) {
-    const states = await this.#notes.write(notes, signal);
+    const movedTo = this.#options.channel.client.movedPlace?.(this.#place);
+    const states = await this.#notes.write(notes, signal, movedTo);
+    if (movedTo) this.#place = movedTo;
     this.#learnIds(states);
     return states.slice(-notes.length);
   }
@@ -262,9 +272,9 @@ export class ProductPublisher implements Publisher {
     const { kind, markdown, isFinal } = post;
     const approval = post.kind === 'approval' ? post.approval : undefined;
     // The further parts of an answer follow its first one.
-    const replyTo = post.part === 0 && shown.replyTo !== '' ? shown.replyTo : undefined;
+    const replyTo = post.part === 0 ? shown.replyTo : undefined;
     const content = { kind, markdown, isFinal, approval, privateTo, replyTo };
-    return { postId, revision, place: this.#options.place, ...content };
+    return { postId, revision, place: this.#place, ...content };
   }
 
   /** The errors of a library can contain bodies and tokens, so only their class is logged. */

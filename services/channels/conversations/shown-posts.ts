@@ -1,4 +1,5 @@
 import type { PostState } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type { RepliedMessage } from '../products/product.ts';
 import { identityOf } from '../rendering/wanted-post.ts';
 import { DELETED, type WantedContent } from './wanted-content.ts';
 
@@ -26,8 +27,8 @@ export interface ShownPost {
   refusedDigest: string | undefined;
   /** The content of the last preview. Empty: none. */
   previewDigest: string;
-  /** The product's id of the message that began the turn. Empty: none, or not known yet. */
-  replyTo: string;
+  /** The message that began the turn. Undefined: none, or not known yet. */
+  replyTo: RepliedMessage | undefined;
 }
 
 /** The posts of a conversation by identity; stored notices by their id. */
@@ -50,7 +51,7 @@ export class ShownPosts {
     const created: ShownPost = {
       ...{ postId, turnId, kind, part, key, state: 'wanted', revision: 1 },
       ...{ externalId: '', digest: '', attempts: 0 },
-      ...{ nextAt: 0, changedAt: 0, refusedDigest: undefined, previewDigest: '', replyTo: '' },
+      ...{ nextAt: 0, changedAt: 0, refusedDigest: undefined, previewDigest: '', replyTo: undefined },
     };
     this.#posts.set(identity, created);
     return created;
@@ -71,11 +72,15 @@ export class ShownPosts {
       changedAt: known?.changedAt ?? 0,
       refusedDigest: known?.refusedDigest,
       previewDigest: known?.previewDigest ?? '',
-      replyTo: state.replyTo || (known?.replyTo ?? ''),
+      replyTo: repliedMessage(state) ?? known?.replyTo,
     };
     this.#posts.set(identity, stored);
     return stored;
   }
+}
+
+function repliedMessage({ replyTo: messageId, replyToPlace: place }: PostState): RepliedMessage | undefined {
+  return messageId === '' ? undefined : { messageId, place };
 }
 
 /** Whether the product shows the content, or will never show it. */

@@ -75,6 +75,12 @@ export interface PostRules {
 
 export type PostMethod = 'create' | 'edit' | 'upload';
 
+/** The product's ids of a message and of its place, which is that of the conversation unless it has moved. */
+export interface RepliedMessage {
+  messageId: string;
+  place: string;
+}
+
 /** A post as the product shall show it. */
 export interface ProductPost {
   /** pst_…: stored with the message where the product can (Slack: metadata; Discord: nonce), so that it can be found again. */
@@ -95,10 +101,10 @@ export interface ProductPost {
   /** Only of notices: the product's id of the one person who shall see it. Undefined: all. */
   privateTo: string | undefined;
   /**
-   * The product's id of the message that began the turn, to which a new post replies. A message that does not exist any more
-   * is no error. Undefined: the post replies to none.
+   * The message that began the turn, to which a new post replies. A message that does not exist any more is no error.
+   * Undefined: the post replies to none.
    */
-  replyTo: string | undefined;
+  replyTo: RepliedMessage | undefined;
 }
 
 export interface OutboundFile {
@@ -146,6 +152,11 @@ export interface ProductClient {
    * whether the place has previews; false has no effect and the post is created. Absent: there are none.
    */
   showPreview?(post: ProductPost, signal: AbortSignal): Promise<boolean>;
+  /**
+   * The place that has taken the place of an earlier one, as this client has learnt from the answer to a post. Undefined: the
+   * same. Absent: ids of places are permanent.
+   */
+  movedPlace?(place: ConversationPlace): ConversationPlace | undefined;
   /**
    * Looks for a post whose creation had no answer. Undefined: it does not exist, so it is created again. Absent: the
    * product offers nothing, so the post is created again and marked `maybe_duplicate`. A product whose create is idempotent

@@ -8,10 +8,12 @@ import type {
   AcceptEventsResponse,
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { withMoves } from '../domain/channels/moved-places.ts';
 import type { DeliveryStore, NewDelivery } from '../store/deliveries.ts';
 import type { ChannelReader, OpenChannel } from './channel-reader.ts';
 import type { ChannelSealing } from './channel-sealing.ts';
 import type { Inbox } from './inbox.ts';
+import type { MovePlaces } from './place-moves.ts';
 import { parseObject } from './products/json-members.ts';
 import type { ParsedEvent } from './products/product.ts';
 import { productOf } from './products/products.ts';
@@ -20,6 +22,7 @@ interface AcceptEventsContext {
   channels: Pick<ChannelReader, 'find'>;
   deliveries: Pick<DeliveryStore, 'accept'>;
   inbox: Inbox;
+  movePlaces: MovePlaces;
   sealer: PeerSealer;
   sealing: Pick<ChannelSealing, 'sealResume'>;
   clock: Clock;
@@ -27,7 +30,7 @@ interface AcceptEventsContext {
 
 /** Commits the events of a connection together with its new resume state. */
 export function createAcceptEvents(context: AcceptEventsContext) {
-  const { channels, deliveries, inbox, sealer, sealing, clock } = context;
+  const { channels, deliveries, inbox, movePlaces, sealer, sealing, clock } = context;
 
   function sealedResume({ deploymentId, resumeState }: AcceptEventsRequest, call: Call): string | null {
     if (!resumeState) return null;
@@ -41,10 +44,14 @@ export function createAcceptEvents(context: AcceptEventsContext) {
     if (channel?.status !== 'enabled')
       throw refuse('LEASE_LOST', 'The channel was disabled or deleted, so its connection has ended.');
     const resume = sealedResume(request, call);
-    const admissions = request.eventsJson.map((json) => {
+    const parsed = request.eventsJson.map((json) => ({ json, event: parse(channel, json) }));
+    const moves = parsed.flatMap(({ event }) => ('move' in event && event.move ? [event.move] : []));
+    await movePlaces(deploymentId, moves, call);
+    const moved = { ...channel, movedPlaces: withMoves(channel.movedPlaces, moves) };
+    const admissions = parsed.map(({ json, event }) => {
       const size = Buffer.byteLength(json);
       const origin = { size, sourceAddress: '', traceparent: traceparent(call.trace) };
-      return { origin, admission: inbox.admit(channel, parse(channel, json), origin) };
+      return { origin, admission: inbox.admit(moved, event, origin) };
     });
     const admitted = admissions.flatMap(({ admission }) =>
       'delivery' in admission ? [admission.delivery] : [],

@@ -11,6 +11,7 @@ import { deploymentNotFound } from '../domain/deployments.ts';
 import type { DeliveryStore, NewDelivery } from '../store/deliveries.ts';
 import type { ChannelReader, OpenChannel } from './channel-reader.ts';
 import type { EventOrigin, Inbox } from './inbox.ts';
+import type { MovePlaces } from './place-moves.ts';
 import type { CallbackAnswer, ParsedEvent, Product, StoredEvent } from './products/product.ts';
 import { productOf } from './products/products.ts';
 import type { Verification } from './verification.ts';
@@ -19,6 +20,7 @@ interface CallbackContext {
   channels: Pick<ChannelReader, 'find'>;
   deliveries: Pick<DeliveryStore, 'insert'>;
   inbox: Inbox;
+  movePlaces: MovePlaces;
   verification: Verification;
   clock: Clock;
 }
@@ -27,7 +29,9 @@ interface CallbackContext {
  * Verifies a callback of a product and commits its event before the answer. The order of the checks is part of the contract:
  * without the secret, a sender learns only whether the channel exists and how long a body may be.
  */
-export function createCallback({ channels, deliveries, inbox, verification, clock }: CallbackContext) {
+export function createCallback(context: CallbackContext) {
+  const { channels, deliveries, inbox, movePlaces, verification, clock } = context;
+
   /** Returns the refusal of a request that is not authentic, and lists it with its reason. */
   function findRefusal(
     channel: OpenChannel,
@@ -84,7 +88,9 @@ export function createCallback({ channels, deliveries, inbox, verification, cloc
     const refusal = findRefusal(channel, product, request, origin);
     if (refusal) throw refusal;
     const event = product.decode(request);
-    const admission = inbox.admit(channel, parse(channel, product, event, origin), origin);
+    const parsed = parse(channel, product, event, origin);
+    if ('move' in parsed && parsed.move) await movePlaces(deploymentId, [parsed.move], call);
+    const admission = inbox.admit(channel, parsed, origin);
     if ('delivery' in admission)
       return encoded(product.answer(event, await commit(channel, admission.delivery, call)));
     if ('unused' in admission) inbox.logUnused(channel, origin, admission.unused);

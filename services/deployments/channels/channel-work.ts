@@ -17,6 +17,7 @@ import { createDeliveryResults } from './delivery-results.ts';
 import { createEmailUsers } from './email-users.ts';
 import { createPostCounter } from './metrics.ts';
 import type { ChannelInbox } from './open-inbox.ts';
+import type { MovePlaces } from './place-moves.ts';
 import { createPostNotes } from './post-notes.ts';
 import { createPulls } from './pulls.ts';
 import { createReplyTargets } from './reply-targets.ts';
@@ -40,6 +41,7 @@ interface ChannelWorkContext extends Pick<Parameters<typeof createWorkMessages>[
   publicUrl: () => string;
   verification: Verification;
   inbox: Pick<ChannelInbox, 'count' | 'logUnused'>;
+  movePlaces: MovePlaces;
 }
 
 export type ChannelWork = ReturnType<typeof createChannelWork>;
@@ -60,7 +62,7 @@ export function createChannelWork(
     ...rest
   }: ChannelWorkContext,
 ) {
-  const { publicUrl, callbackUrl, verification, inbox } = rest;
+  const { publicUrl, callbackUrl, verification, inbox, movePlaces } = rest;
   const { deliveries, conversationWork, posts, noteStore, links } = stores;
   const users = createChannelUsers({ agents, auth, bus, clock });
   const accounts = createAccountUsers({ links, userOfEmail: createEmailUsers({ auth, clock }) });
@@ -97,6 +99,7 @@ export function createChannelWork(
       store: noteStore,
       channels: channelReader,
       replyTargets: createReplyTargets({ deliveries }),
+      movePlaces,
       wakePulls: (deploymentId) => bus.publish('channels.posts', deploymentId),
       count: createPostCounter(metrics),
     }),
@@ -112,9 +115,9 @@ export function createChannelWork(
       clock,
     }),
 
-    close(): void {
-      workHints.close();
-      pullHints.close();
+    /** Ends the calls that wait, and resolves when they use the database no more. */
+    async close(): Promise<void> {
+      await Promise.all([workHints.close(), pullHints.close()]);
       users.close();
     },
   };

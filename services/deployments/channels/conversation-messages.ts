@@ -5,6 +5,7 @@ import type {
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { ClaimedConversation } from '../store/conversation-work.ts';
 import type { StoredPost } from '../store/post-rows.ts';
+import type { ReplyTarget } from './reply-targets.ts';
 
 /** The stored form of a place. */
 interface StoredPlace {
@@ -17,12 +18,12 @@ export function placeText({ place, thread, isGroup }: ConversationPlace): string
   return JSON.stringify({ place, thread, is_group: isGroup } satisfies StoredPlace);
 }
 
-function placeOf(text: string): ConversationPlace {
+export function placeOf(text: string): ConversationPlace {
   const { place, thread, is_group }: StoredPlace = JSON.parse(text);
   return { place, thread, isGroup: is_group };
 }
 
-export function postState(post: StoredPost, replyTo = ''): PostState {
+export function postState(post: StoredPost, replyTo?: ReplyTarget): PostState {
   return {
     postId: post.postId,
     turnId: post.turnId,
@@ -37,7 +38,8 @@ export function postState(post: StoredPost, replyTo = ''): PostState {
     nextAt: post.nextAt ?? undefined,
     text: post.text ?? '',
     privateTo: post.privateTo ?? '',
-    replyTo,
+    replyTo: replyTo?.messageId ?? '',
+    replyToPlace: replyTo?.place ?? '',
   };
 }
 

@@ -2,6 +2,7 @@ import type { Call } from '../../../lib/grpc/contract.ts';
 import { type DeliveryWork, InboundEvent } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { Admission } from '../admission.ts';
 import { mayApprove, refuseSender, type SenderUser } from '../domain/channels/access.ts';
+import { currentPlace, originalPlace } from '../domain/channels/moved-places.ts';
 import type { ClaimedDelivery, DeliveryWorkStore } from '../store/delivery-work.ts';
 import type { AccountUsers } from './accounts.ts';
 import type { Channel } from './channel-reader.ts';
@@ -46,7 +47,7 @@ export function createDeliveryClaims(context: DeliveryClaimsContext) {
     const { config, agentId, createdBy } = channel;
     const { isExternal, senderId: externalId, place } = event;
     const user = await senderOf(userId, agentId, call);
-    const sender = { externalId, place: place?.place ?? '', isExternal };
+    const sender = { externalId, places: placesOf(place?.place ?? '', channel), isExternal };
     const refusal = refuseSender(config, sender, user);
     const linkedUserId = user.kind === 'enabled' ? user.userId : '';
     const sessionId = sessionOf(delivery, event, channel);
@@ -112,6 +113,11 @@ export function createDeliveryClaims(context: DeliveryClaimsContext) {
       return ready;
     },
   };
+}
+
+/** A list may name a place by its present or its earlier id. */
+function placesOf(place: string, { movedPlaces }: Channel): string[] {
+  return [place, originalPlace(movedPlaces, place), currentPlace(movedPlaces, place)];
 }
 
 /** A message after a long silence starts a new session. */

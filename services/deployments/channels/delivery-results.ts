@@ -6,10 +6,12 @@ import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import type { Call } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import {
+  type ConversationPlace,
   type FinishDeliveryRequest,
   InboundEvent,
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { retryAt, waitUntil } from '../domain/channels/delivery-retry.ts';
+import { currentPlace } from '../domain/channels/moved-places.ts';
 import type { DeliveryResultStore } from '../store/delivery-results.ts';
 import { type DeliveryWorkStore, type LockedDelivery, MAX_ATTEMPTS } from '../store/delivery-work.ts';
 import type { LinkOffer, LinkStore } from '../store/links.ts';
@@ -127,7 +129,7 @@ export function createDeliveryResults(context: DeliveryResultsContext) {
       notices: linkNotice ? [...notices, linkNotice] : notices,
       greeting,
       title: event.title,
-      place: placeText(event.place ?? NO_PLACE),
+      place: placeText(atCurrentPlace(event.place ?? NO_PLACE, channel)),
       sender: { ...accountOf(channel, event), name: event.senderName },
       offer: offered?.offer,
       answersOffer,
@@ -154,6 +156,11 @@ export function createDeliveryResults(context: DeliveryResultsContext) {
       return linkNotice;
     },
   };
+}
+
+/** The place may have got another id since the event. */
+function atCurrentPlace(place: ConversationPlace, { movedPlaces }: Channel): ConversationPlace {
+  return { ...place, place: currentPlace(movedPlaces, place.place) };
 }
 
 const NO_PLACE = { place: '', thread: '', isGroup: false };

@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import { InboundEvent } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { addresseeOf, conversationOf } from '../domain/channels/addressee.ts';
+import { originalPlace } from '../domain/channels/moved-places.ts';
 import type { NewDelivery, StoredDelivery } from '../store/deliveries.ts';
 import type { Channel } from './channel-reader.ts';
 import type { DeliveryCounter } from './delivery-metrics.ts';
@@ -99,6 +100,8 @@ function placeOf({ place }: InboundEvent) {
   return place ?? { place: '', thread: '', isGroup: false };
 }
 
-function keyOf({ config, provider }: Channel, event: InboundEvent): string {
-  return conversationOf({ place: placeOf(event), senderId: event.senderId }, config, provider);
+function keyOf({ config, provider, movedPlaces }: Channel, event: InboundEvent): string {
+  const { place, ...more } = placeOf(event);
+  const original = { ...more, place: originalPlace(movedPlaces, place) };
+  return conversationOf({ place: original, senderId: event.senderId }, config, provider);
 }

@@ -12,6 +12,7 @@ import { createDeliveryMetrics, type DeliveryCounter } from './delivery-metrics.
 import { startDeliveryRetention } from './delivery-retention.ts';
 import { createEventLog } from './event-log.ts';
 import { createInbox, type Inbox } from './inbox.ts';
+import type { MovePlaces } from './place-moves.ts';
 import type { Verification } from './verification.ts';
 
 interface ChannelInboxContext {
@@ -20,6 +21,7 @@ interface ChannelInboxContext {
   sealer: PeerSealer;
   verification: Verification;
   deliveries: DeliveryStore;
+  movePlaces: MovePlaces;
   retention: DeliveryRetentionStore;
   historyDays: number;
 }
@@ -35,8 +37,9 @@ export interface ChannelInbox
 /** Opens the inbox of channels: events of callbacks and connections become deliveries. */
 export function openInbox(
   { clock, ids, bus, log, metrics }: ServiceContext,
-  { channels, sealing, sealer, verification, deliveries, retention, historyDays }: ChannelInboxContext,
+  context: ChannelInboxContext,
 ): ChannelInbox {
+  const { channels, sealing, sealer, verification, deliveries, movePlaces, retention, historyDays } = context;
   const events = createEventLog({ clock, ids, log, write: deliveries.count });
   const count = createDeliveryMetrics(metrics);
   const inbox = createInbox({ events, count, bus, clock, ids });
@@ -44,8 +47,8 @@ export function openInbox(
   return {
     count,
     logUnused: inbox.logUnused,
-    receiveCallback: createCallback({ channels, deliveries, inbox, verification, clock }),
-    acceptEvents: createAcceptEvents({ channels, deliveries, inbox, sealer, sealing, clock }),
+    receiveCallback: createCallback({ channels, deliveries, inbox, movePlaces, verification, clock }),
+    acceptEvents: createAcceptEvents({ channels, deliveries, inbox, movePlaces, sealer, sealing, clock }),
     async stop() {
       await Promise.all([events.stop(), sweep.stop()]);
     },

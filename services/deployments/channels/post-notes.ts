@@ -8,7 +8,9 @@ import { checkNotedState, checkPostKind } from '../domain/channels/post-state.ts
 import type { ContentMembers, NotedPost, PostNoteStore } from '../store/post-notes.ts';
 import type { StoredPost } from '../store/post-rows.ts';
 import type { ChannelReader } from './channel-reader.ts';
-import type { ReplyTargets } from './reply-targets.ts';
+import { placeOf } from './conversation-messages.ts';
+import type { MovePlaces } from './place-moves.ts';
+import type { ReplyTarget, ReplyTargets } from './reply-targets.ts';
 
 const MAX_NOTES = 100;
 const MAX_ERROR_CHARACTERS = 500;
@@ -19,6 +21,7 @@ interface PostNotesContext {
   store: Pick<PostNoteStore, 'note'>;
   channels: Pick<ChannelReader, 'find'>;
   replyTargets: ReplyTargets;
+  movePlaces: MovePlaces;
   /** Wakes the pulls of a channel. */
   wakePulls: (deploymentId: string) => void;
   /** Counts a post that got a state. */
@@ -27,21 +30,21 @@ interface PostNotesContext {
   ids: Ids;
 }
 
-/** A post with the product's id of the message to which it replies. Empty: none. */
+/** A post with the message to which it replies. */
 interface NotedState {
   post: StoredPost;
-  replyTo: string;
+  replyTo: ReplyTarget | undefined;
 }
 
 export type PostNotes = ReturnType<typeof createPostNotes>;
 
 /** Stores what products have of the posts of conversations. */
 export function createPostNotes(context: PostNotesContext) {
-  const { store, channels, replyTargets, wakePulls, count, clock, ids } = context;
+  const { store, channels, replyTargets, movePlaces, wakePulls, count, clock, ids } = context;
   return {
     /** Returns the posts in the order of the notes. Throws LEASE_LOST and POST_NOT_FOUND. */
     async note(request: NotePostsRequest, call: Call): Promise<NotedState[]> {
-      const { deploymentId, conversation, fence, posts } = request;
+      const { deploymentId, conversation, fence, posts, movedTo } = request;
       if (posts.length > MAX_NOTES) throw refuseField('/posts', `has more than ${MAX_NOTES} items`);
       if (posts.length === 0) return [];
       const notes = posts.map(notedPost);
@@ -56,12 +59,13 @@ export function createPostNotes(context: PostNotesContext) {
           'Another channel worker holds the conversation, or its channel was deleted.',
         );
       if (outcome === 'unknown') throw refuse('POST_NOT_FOUND', 'The conversation has no such notice.');
+      const place = placeOf(outcome.place);
+      if (movedTo) await movePlaces(deploymentId, [{ from: place.place, to: movedTo.place }], call);
       const channel = await channels.find(deploymentId, call);
       if (channel) for (const { state } of outcome.posts) count(channel.provider, state);
       if (outcome.hasChanges) wakePulls(deploymentId);
-      const targets =
-        channel && outcome.isGroup ? await replyTargets(channel, outcome.posts, call) : undefined;
-      return outcome.posts.map((post) => ({ post, replyTo: targets?.get(post.postId) ?? '' }));
+      const targets = channel && place.isGroup ? await replyTargets(channel, outcome.posts, call) : undefined;
+      return outcome.posts.map((post) => ({ post, replyTo: targets?.get(post.postId) }));
     },
   };
 }

@@ -10,6 +10,12 @@ interface ReplyTargetsContext {
   deliveries: Pick<DeliveryWorkStore, 'findAll'>;
 }
 
+/** The product's ids of a message and of its place. */
+export interface ReplyTarget {
+  messageId: string;
+  place: string;
+}
+
 export type ReplyTargets = ReturnType<typeof createReplyTargets>;
 
 /**
@@ -21,7 +27,7 @@ export function createReplyTargets({ deliveries }: ReplyTargetsContext) {
     channel: Pick<Channel, 'provider'>,
     posts: readonly StoredPost[],
     { trace }: Pick<Call, 'trace'>,
-  ): Promise<ReadonlyMap<string, string>> => {
+  ): Promise<ReadonlyMap<string, ReplyTarget>> => {
     const created = posts.filter(
       ({ state, externalId, turnId }) => state === 'posting' && externalId === null && isId('trn', turnId),
     );
@@ -38,14 +44,14 @@ export function createReplyTargets({ deliveries }: ReplyTargetsContext) {
   };
 }
 
-const NONE: ReadonlyMap<string, string> = new Map();
+const NONE: ReadonlyMap<string, ReplyTarget> = new Map();
 
 function targetOf(
   { deploymentId, conversation }: StoredPost,
   delivery: LockedDelivery | undefined,
-): string | undefined {
+): ReplyTarget | undefined {
   if (!delivery || delivery.payload === null) return undefined;
   if (delivery.deploymentId !== deploymentId || delivery.conversation !== conversation) return undefined;
   const { place, messageId } = InboundEvent.decode(delivery.payload);
-  return place?.isGroup && messageId !== '' ? messageId : undefined;
+  return place?.isGroup && messageId !== '' ? { messageId, place: place.place } : undefined;
 }

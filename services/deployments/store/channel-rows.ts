@@ -6,6 +6,7 @@ import {
   defaultConfig,
   type Provider,
 } from '../domain/channels/channel.ts';
+import type { MovedPlaces } from '../domain/channels/moved-places.ts';
 import type { Status } from '../domain/deployments.ts';
 
 /** What the credentials of a channel are sealed for. */
@@ -51,6 +52,7 @@ export interface Channel {
   config: ChannelConfig;
   sealedCredentials: string;
   identity: ChannelIdentity | null;
+  movedPlaces: MovedPlaces;
 }
 
 export type StoredChannelRow = Omit<StoredChannel, 'config' | 'credentials' | 'identity'> & {
@@ -59,7 +61,11 @@ export type StoredChannelRow = Omit<StoredChannel, 'config' | 'credentials' | 'i
   identity: string | null;
 };
 
-export type ChannelRow = Omit<Channel, 'config' | 'identity'> & { config: string; identity: string | null };
+export type ChannelRow = Omit<Channel, 'config' | 'identity' | 'movedPlaces'> & {
+  config: string;
+  identity: string | null;
+  movedPlaces: string;
+};
 
 export function storedChannelOf({ config, credentials, identity, ...row }: StoredChannelRow): StoredChannel {
   const summaries: { name: string; hint: string; updatedAt: string }[] = JSON.parse(credentials);
@@ -71,8 +77,13 @@ export function storedChannelOf({ config, credentials, identity, ...row }: Store
   };
 }
 
-export function channelOf({ config, identity, ...row }: ChannelRow): Channel {
-  return { ...row, config: configOf(row.provider, config), identity: identityOf(identity) };
+export function channelOf({ config, identity, movedPlaces, ...row }: ChannelRow): Channel {
+  return {
+    ...row,
+    config: configOf(row.provider, config),
+    identity: identityOf(identity),
+    movedPlaces: JSON.parse(movedPlaces),
+  };
 }
 
 /** Members that an earlier release did not store have their defaults. */

@@ -55,7 +55,7 @@ const SET_IDENTITY = statement(
 
 const JOINED = `
   d.deployment_id as "deploymentId", d.agent_id as "agentId", d.created_by as "createdBy", d.name, d.status, d.revision,
-  ch.provider, ch.config, ch.identity`;
+  ch.provider, ch.config, ch.identity, ch.moved_places as "movedPlaces"`;
 
 const JOINED_BY_IDS = statement(
   'channels.joined_by_ids',
@@ -75,7 +75,7 @@ const FOR_WORK = statement(
    where ch.deployment_id = any($1)
    union all
    select c.deployment_id, '', c.owner_id, '', 'disabled', c.revision, c.provider,
-     jsonb_build_object('mode', c.mode)::text, null, c.sealed_credentials
+     jsonb_build_object('mode', c.mode)::text, null, '{}', c.sealed_credentials
    from connections c
    where c.deployment_id = any($1) and c.wanted = 'remove'
      and not exists (select from channels ch where ch.deployment_id = c.deployment_id)`,

@@ -17,7 +17,8 @@ export interface LockedConversation {
   isDetached: boolean;
   detachedAt: Date | null;
   isGreeted: boolean;
-  isGroup: boolean;
+  /** JSON object {place, thread, is_group}. */
+  place: string;
   fence: number;
   /** Null: no worker holds it. */
   holder: string | null;
@@ -76,7 +77,7 @@ const ENSURE = statement(
 const LOCKED_COLUMNS = `
   c.deployment_id as "deploymentId", c.conversation, c.owner_id as "ownerId", c.session_id as "sessionId",
   c.session_owner_id as "sessionOwnerId", c.is_detached as "isDetached", c.detached_at as "detachedAt",
-  c.is_greeted as "isGreeted", (c.place::json ->> 'is_group')::boolean as "isGroup", c.fence, c.holder`;
+  c.is_greeted as "isGreeted", c.place, c.fence, c.holder`;
 
 const LOCK = statement(
   'conversations.lock',

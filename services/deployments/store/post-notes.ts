@@ -48,8 +48,8 @@ interface WrittenNotes {
   posts: StoredPost[];
   /** Whether a content is new. */
   hasChanges: boolean;
-  /** Whether several people may write in the conversation. */
-  isGroup: boolean;
+  /** Of the conversation: JSON object {place, thread, is_group}. */
+  place: string;
 }
 
 interface ResentPost {
@@ -156,8 +156,8 @@ async function noteAll(
     if (!Array.isArray(outcome)) return outcome;
     const posts = outcome.map((change) => written.get(change) ?? change.post);
     const hasChanges = outcome.some(({ isNewContent }) => isNewContent);
-    const isGroup = conversationOf(items[index])?.isGroup ?? false;
-    return { posts, hasChanges, isGroup };
+    const place = conversationOf(items[index])?.place;
+    return place === undefined ? undefined : { posts, hasChanges, place };
   });
 }
 

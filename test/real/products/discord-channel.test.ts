@@ -47,8 +47,9 @@ describe('posts in Discord', () => {
     const { discord, channel } = system;
     const client = await openDiscordClient(discord);
     const question = system.post('Is it up?');
-    const send = (postId: string, replyTo: string) =>
-      client.createPost(post({ place: channelPlace(channel.id), postId, replyTo }), never);
+    const place = channelPlace(channel.id);
+    const send = (postId: string, messageId: string) =>
+      client.createPost(post({ place, postId, replyTo: { messageId, place: place.place } }), never);
     await send('pst_1', question.id);
     await send('pst_2', '4611686018427387904');
     discord.restrict(channel, ['history']);

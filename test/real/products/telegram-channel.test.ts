@@ -105,8 +105,9 @@ describe('posts in Telegram', () => {
     const client = await openTelegramClient(telegram);
     const question = telegram.post({ from: ada, chat, topic, text: 'Is it up?' });
     const place = groupPlace(chat.id, topic);
-    await client.createPost(post({ place, replyTo: String(question.message_id) }), never);
-    await client.createPost(post({ place, replyTo: '999999' }), never);
+    const reply = (id: number) => ({ messageId: String(id), place: place.place });
+    await client.createPost(post({ place, replyTo: reply(question.message_id) }), never);
+    await client.createPost(post({ place, replyTo: reply(999_999) }), never);
     const answers = telegram.messages(chat, topic).slice(1);
     expect(answers.map((one) => one.reply_to_message?.message_id)).toEqual([question.message_id, topic]);
   });
@@ -122,9 +123,16 @@ describe('posts in Telegram', () => {
     await expect(client.editPost(before, post({ place, markdown: 'Later' }), never)).rejects.toMatchObject({
       kind: 'missing',
     });
-    const after = await client.createPost(post({ place, markdown: 'One', replyTo: '1' }), never);
+    const after = await client.createPost(
+      post({ place, markdown: 'One', replyTo: { messageId: '1', place: place.place } }),
+      never,
+    );
     await client.editPost(after, post({ place, markdown: 'Two' }), never);
     await client.createPost(post({ place, markdown: 'Three' }), never);
+    const moved = { ...place, place: String(supergroup.id) };
+    expect(client.movedPlace?.(place)).toEqual(moved);
+    expect(client.movedPlace?.(moved)).toBeUndefined();
+    await client.editPost(after, post({ place: moved, markdown: 'Two' }), never);
     expect(telegram.messages(supergroup).map(({ text }) => text)).toEqual(['Two', 'Three']);
   });
 });

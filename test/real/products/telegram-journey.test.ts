@@ -101,6 +101,36 @@ describe('a channel with the provider telegram', () => {
     },
   );
 
+  it('keeps the session of a group that becomes a supergroup, and replies to the messages there', async () => {
+    const agent = await api.createAgent();
+    const { bot, id, deployments } = await connect('polling', agent, { access: { mode: 'anyone' } });
+    await until('the channel is connected', async () => {
+      const { connection } = (await api.get(`${deployments}/${id}`)).body.data as unknown as Channel;
+      return connection.state === 'connected';
+    });
+    const ada = telegram.createUser({ firstName: 'Ada' });
+    const group = telegram.createGroup('Operations', [ada], { bots: [bot] });
+    const ask = (chat: typeof group | ReturnType<Telegram['upgrade']>, text: string) =>
+      telegram.post({ from: ada, chat, text: `@${bot.user.username} ${text}` });
+    const answerTo = ({ chat, message_id }: ReturnType<typeof ask>) =>
+      until('the message is answered', () =>
+        telegram
+          .messages(chat as typeof group)
+          .find(({ from, reply_to_message: to }) => from?.is_bot && to?.message_id === message_id),
+      );
+    await answerTo(ask(group, 'One'));
+    const supergroup = telegram.upgrade(group);
+    await answerTo(ask(supergroup, 'Two'));
+    const conversations = await api.list<{ conversation: string }>(`${deployments}/${id}/conversations`);
+    expect(conversations.map(({ conversation }) => conversation)).toEqual([String(group.id)]);
+    const accepted = await until('both messages are accepted', async () => {
+      const inbox = await api.list<{ result: string; session_id: string }>(`${deployments}/${id}/deliveries`);
+      const found = inbox.filter(({ result }) => result === 'accepted');
+      return found.length === 2 && found;
+    });
+    expect(new Set(accepted.map(({ session_id }) => session_id)).size).toBe(1);
+  });
+
   it('answers after refused and lost requests, in one turn, and marks a message that may be shown twice', async () => {
     const agent = await api.createAgent();
     const { bot, id, deployments } = await connect('polling', agent, { access: { mode: 'anyone' } });

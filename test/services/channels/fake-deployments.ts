@@ -121,7 +121,16 @@ export function conversationWork(work: Partial<ConversationWork> = {}): Conversa
 export function postState(state: Partial<PostState>): PostState {
   return {
     ...{ postId: 'pst_1', turnId: '', kind: 'notice', part: 0, key: '', state: 'wanted', externalId: '' },
-    ...{ shownSha256: '', revision: 1, attempts: 0, nextAt: undefined, text: '', privateTo: '', replyTo: '' },
+    ...{
+      shownSha256: '',
+      revision: 1,
+      attempts: 0,
+      nextAt: undefined,
+      text: '',
+      privateTo: '',
+      replyTo: '',
+      replyToPlace: '',
+    },
     ...state,
   };
 }
@@ -164,6 +173,7 @@ export function createFakeDeployments(
       revision: known.revision + (isNew ? 1 : 0),
       externalId: note.externalId || known.externalId,
       replyTo: note.state === 'posting' ? fake.replyTo : '',
+      replyToPlace: note.state === 'posting' && fake.replyTo !== '' ? PLACE.place : '',
       shownSha256: note.shownSha256 || known.shownSha256,
     };
     fake.posts.set(key, stored);

@@ -23,7 +23,8 @@ function openPublisher(more: Partial<ProductClient> = {}) {
   const deployments = createFakeDeployments(context);
   const requests: string[] = [];
   const revisions: number[] = [];
-  const replies: (string | undefined)[] = [];
+  const places: object[] = [];
+  const replies: (object | undefined)[] = [];
   const failures: ProductError[] = [];
   const answer = async <Result>(request: string, result: Result): Promise<Result> => {
     requests.push(request);
@@ -34,7 +35,8 @@ function openPublisher(more: Partial<ProductClient> = {}) {
   const client: ProductClient = {
     ...{ isReceiving: false, me: NEVER, register: NEVER, unregister: NEVER, connect: NEVER, probe: NEVER },
     ...{ downloadFile: NEVER, answer: NEVER, close: async () => {} },
-    createPost: ({ markdown, revision, replyTo }) => {
+    createPost: ({ markdown, revision, replyTo, place }) => {
+      places.push(place);
       revisions.push(revision);
       replies.push(replyTo);
       return answer(`create ${markdown}`, `ext_${requests.length + 1}`);
@@ -69,7 +71,8 @@ function openPublisher(more: Partial<ProductClient> = {}) {
     onRateLimit: () => rateLimitWaits++,
   });
   return {
-    ...{ clock, shown, requests, revisions, replies, failures, deployments },
+    ...{ clock, shown, requests, revisions, replies, places, failures, deployments },
+    moves: () => deployments.notes.flatMap(({ movedTo }) => movedTo ?? []),
     notes: (): Partial<PostNote>[] => deployments.notes.flatMap(({ posts }) => posts),
     waits: () => rateLimitWaits,
     flush: () => publisher.flush(signal),
@@ -109,7 +112,18 @@ describe('a publisher', () => {
     const product = openPublisher();
     product.deployments.replyTo = 'M7';
     await product.publish('one', 'two');
-    expect(product.replies).toEqual(['M7', undefined]);
+    expect(product.replies).toEqual([{ messageId: 'M7', place: PLACE.place }, undefined]);
+  });
+
+  it('reports a new id of the place once, and posts there', async () => {
+    const supergroup = { ...PLACE, place: 'supergroup' };
+    const product = openPublisher({
+      movedPlace: ({ place }) =>
+        place === PLACE.place && product.requests.length > 0 ? supergroup : undefined,
+    });
+    await product.publish('one', 'two');
+    expect(product.moves()).toEqual([supergroup]);
+    expect(product.places).toEqual([PLACE, supergroup]);
   });
 
   it('notes an edit of a growing text with the next note, or ten seconds after the last one', async () => {

@@ -19,13 +19,13 @@ const NO_MENTIONS = { parse: [] };
 export function newMessage(
   post: Pick<ProductPost, 'postId' | 'revision' | 'markdown' | 'approval' | 'replyTo' | 'place'>,
 ) {
-  return { ...messageContent(post), ...onceFor(post), ...replyTo(post), flags: SUPPRESS_EMBEDS };
+  return { ...messageContent(post), ...onceFor(post), ...referenceOf(post), flags: SUPPRESS_EMBEDS };
 }
 
 /** The first message of a thread is in the parent channel, where messages of the thread cannot reply to it. */
-function replyTo({ replyTo: messageId, place }: Pick<ProductPost, 'replyTo' | 'place'>) {
-  if (messageId === undefined || messageId === place.thread) return {};
-  return { message_reference: { message_id: messageId, fail_if_not_exists: false } };
+function referenceOf({ replyTo, place }: Pick<ProductPost, 'replyTo' | 'place'>) {
+  if (replyTo === undefined || replyTo.messageId === place.thread) return {};
+  return { message_reference: { message_id: replyTo.messageId, fail_if_not_exists: false } };
 }
 
 export function withoutReply(message: object): object {

@@ -11,6 +11,7 @@ import type {
   ProductClient,
   ProductContext,
   ProductPost,
+  RepliedMessage,
 } from '../product.ts';
 import { ProductError } from '../product-error.ts';
 import type { ApiSignal, BotApi } from './bot-api.ts';
@@ -26,11 +27,6 @@ import { isNotModified, isTooOld, isUnreachable, isUpgraded, type TelegramRefusa
 import { readIdentity, register, unregister } from './registration.ts';
 import type { TelegramTransport } from './transport.ts';
 import { documentOf } from './upload.ts';
-
-interface MessageOptions {
-  reply_markup?: ReturnType<typeof keyboardOf>;
-  reply_parameters?: { message_id: number; allow_sending_without_reply: true };
-}
 
 type Send = (bot: Api, chat: string, signal: ApiSignal) => Promise<{ message_id: number }>;
 
@@ -87,7 +83,7 @@ export class TelegramClient implements ProductClient {
       return '';
     }
     const keyboard = approval && { reply_markup: keyboardOf(approval) };
-    return this.#sendText(htmlOf(markdown), place, signal, { ...keyboard, ...replyOptions(replyTo) });
+    return this.#sendText(htmlOf(markdown), place, signal, keyboard, replyTo);
   }
 
   async editPost(externalId: string, post: ProductPost, signal: AbortSignal): Promise<void> {
@@ -127,6 +123,11 @@ export class TelegramClient implements ProductClient {
     }
   }
 
+  movedPlace(place: ConversationPlace): ConversationPlace | undefined {
+    const supergroup = this.#upgraded.get(place.place);
+    return supergroup === undefined ? undefined : { ...place, place: supergroup };
+  }
+
   downloadFile(file: InboundFile, signal: AbortSignal) {
     return downloadFile(this.#api, this.#transport, file, this.#context.fileMaxBytes, signal);
   }
@@ -156,13 +157,14 @@ export class TelegramClient implements ProductClient {
     html: string,
     place: ConversationPlace,
     signal: AbortSignal,
-    more: MessageOptions = {},
+    keyboard?: { reply_markup: ReturnType<typeof keyboardOf> },
+    replyTo?: RepliedMessage,
   ): Promise<string> {
-    const { reply_parameters: reply, ...others } = { ...HTML, ...topicOptions(place), ...more };
+    const options = { ...HTML, ...topicOptions(place), ...keyboard };
     const send: Send = (bot, chat, apiSignal) => {
       // In the successor of a group, messages have other ids.
-      const options = reply && chat === place.place ? { ...others, reply_parameters: reply } : others;
-      return bot.sendMessage(chat, html, options, apiSignal);
+      const reply = replyTo?.place === chat ? replyOptions(replyTo) : {};
+      return bot.sendMessage(chat, html, { ...options, ...reply }, apiSignal);
     };
     return this.#send(send, place, signal);
   }
@@ -212,8 +214,7 @@ function htmlOf(markdown: string): string {
   return plainTextOf(html).replace(INVISIBLE, '') === '' ? NOTHING_VISIBLE : html;
 }
 
-function replyOptions(messageId: string | undefined): MessageOptions {
-  if (messageId === undefined) return {};
+function replyOptions({ messageId }: RepliedMessage) {
   return { reply_parameters: { message_id: Number(messageId), allow_sending_without_reply: true } };
 }
 

@@ -11,9 +11,12 @@ export function topicOf({ thread }: ConversationPlace): number | undefined {
   return thread === '' ? undefined : Number(thread);
 }
 
-/** The id of a post: the id of its message, with the chat if that is not the place of the conversation. */
-export function externalIdOf({ chat, messageId }: MessageReference, { place }: ConversationPlace): string {
-  return chat === place ? String(messageId) : `${chat}:${messageId}`;
+/** The id of a post: the id of its message. In groups it has the chat, because a group can become another chat. */
+export function externalIdOf(
+  { chat, messageId }: MessageReference,
+  { isGroup }: Pick<ConversationPlace, 'isGroup'>,
+): string {
+  return isGroup ? `${chat}:${messageId}` : String(messageId);
 }
 
 export function referenceOf(externalId: string, { place }: ConversationPlace): MessageReference {

@@ -1,5 +1,6 @@
 import type { ChannelIdentity, InboundEvent } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { CallbackHeader } from '../../../../proto/gen/ahs/deployments/v1/channels.ts';
+import type { PlaceMove } from '../../domain/channels/moved-places.ts';
 
 /** A callback as received. */
 export interface CallbackRequest {
@@ -30,8 +31,8 @@ export type Identity = ChannelIdentity | undefined;
 
 export type ParsedEvent =
   | { outcome: 'event'; event: InboundEvent }
-  /** Not for the agent. `event` has its sender and place, if they are known. */
-  | { outcome: 'ignored'; reason: string; event?: InboundEvent }
+  /** Not for the agent. `event` has its sender and place, if they are known. `move`: a place has got another id. */
+  | { outcome: 'ignored'; reason: string; event?: InboundEvent; move?: PlaceMove }
   /** Of another app or workspace, although it is signed. */
   | { outcome: 'refused'; reason: 'app_mismatch' | 'team_mismatch' }
   /** A check of the product, which is answered and not stored. */

@@ -10,7 +10,8 @@ export type SenderUser =
 /** The sender of an event, as the product names it. */
 export interface Sender {
   externalId: string;
-  place: string;
+  /** The ids of the place. */
+  places: readonly string[];
   /** Of another organization. */
   isExternal: boolean;
 }
@@ -20,12 +21,13 @@ export type AccessRefusal = 'not_linked' | 'no_access' | 'not_listed' | 'externa
 /** Returns why the sender may not talk to the agent; undefined when they may. */
 export function refuseSender(
   { access, owner }: Pick<ChannelConfig, 'access' | 'owner'>,
-  { externalId, place, isExternal }: Sender,
+  { externalId, places, isExternal }: Sender,
   user: SenderUser,
 ): AccessRefusal | undefined {
   if (isExternal && !access.allowExternal) return 'external_user';
   if (access.mode === 'linked') return user.kind === 'none' ? 'not_linked' : refuseUser(user);
-  const isListed = access.people.includes(externalId) || access.places.includes(place);
+  const isListed =
+    access.people.includes(externalId) || places.some((place) => access.places.includes(place));
   if (access.mode === 'list' && !isListed) return 'not_listed';
   // The sessions of the sender's own user need that user's access.
   return owner === 'sender' ? refuseUser(user) : undefined;

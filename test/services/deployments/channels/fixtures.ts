@@ -51,7 +51,7 @@ const CREDENTIALS: Readonly<Record<Provider, Record<string, string>>> = {
 
 /** Stores an enabled channel of OWNER that is connected with its product. Returns the ids of its deployment. */
 export async function storeChannel(
-  system: DeploymentsSystem,
+  system: Pick<DeploymentsSystem, 'context' | 'sql'>,
   provider: Provider,
   { config = {}, credentials = {}, identity: bot = IDENTITIES[provider] }: ChannelOptions = {},
 ) {

@@ -34,7 +34,9 @@ describe('replies of answers', () => {
 
   const replyTo = async (conversation: ConversationWork, turnId: string, more: object = {}) => {
     const { posts } = await system.worker.note(conversation, { turnId, ...more });
-    return posts[0]?.replyTo;
+    const { replyTo, replyToPlace } = posts[0] ?? {};
+    expect(replyToPlace).toBe(replyTo === '' ? '' : 'C1');
+    return replyTo;
   };
 
   it.each(['telegram', 'discord'] as const)('name the message of a group in %s', async (provider) => {

@@ -2,6 +2,7 @@ import { createIds } from '../../../../lib/ids.ts';
 import {
   type ClaimWorkRequest,
   type ClaimWorkResponse,
+  type ConversationPlace,
   type DeliveryWork,
   type FinishDeliveryRequest,
   InboundEvent,
@@ -168,12 +169,12 @@ function createWorker({ context, connection }: Pick<ChannelSystem, 'context' | '
     },
 
     note: (
-      lease: { deploymentId: string; conversation: string; fence: number },
+      lease: { deploymentId: string; conversation: string; fence: number; movedTo?: ConversationPlace },
       ...notes: Partial<PostNote>[]
     ) => {
-      const { deploymentId, conversation, fence } = lease;
+      const { deploymentId, conversation, fence, movedTo } = lease;
       const posts = notes.map((note) => ({ ...NOTE, ...note }));
-      return client.notePosts({ deploymentId, conversation, fence, posts }, options());
+      return client.notePosts({ deploymentId, conversation, fence, posts, movedTo }, options());
     },
 
     release: (lease: { deploymentId: string; conversation: string; fence: number }, toldSeq = 0) => {

@@ -94,11 +94,19 @@ export function formattedText({ text, entities, caption, caption_entities }: Mes
 /**
  * Whether a bot receives a message of a user. With privacy mode, a bot that is no administrator of the group receives commands
  * that name it, commands that name no bot if it was the last bot to write, mentions and replies to its messages.
+ * Every bot receives the messages about another id of the group.
  */
 export function isVisible(bot: BotAccount, stored: StoredChat, message: Message): boolean {
   if (!stored.bots.has(bot) || stored.barred.has(bot)) return false;
   const isAdministrator = stored.members.get(bot.user.id)?.isAdministrator ?? false;
-  if (stored.chat.type === 'private' || bot.user.can_read_all_group_messages || isAdministrator) return true;
+  const isMigration = (message.migrate_to_chat_id ?? message.migrate_from_chat_id) !== undefined;
+  if (
+    isMigration ||
+    stored.chat.type === 'private' ||
+    bot.user.can_read_all_group_messages ||
+    isAdministrator
+  )
+    return true;
   const content = formattedText(message);
   const name = bot.user.username.toLowerCase();
   return (

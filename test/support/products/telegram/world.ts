@@ -61,6 +61,9 @@ export interface WorldParts {
   random: () => number;
 }
 
+/** An administrator who acts as the group. */
+const ANONYMOUS: User = { id: 1_087_968_824, is_bot: true, first_name: 'Group' };
+
 export function createTelegramWorld({ bots, state, random }: WorldParts): TelegramWorld {
   const date = () => seconds(state.now());
   let nextUserId = 100_000 + Math.floor(random() * 100_000);
@@ -176,7 +179,13 @@ export function createTelegramWorld({ bots, state, random }: WorldParts): Telegr
       const users = [...old.members.values()].map(({ user }) => user);
       const id = -1_000_000_000_000 - nextGroupId++;
       old.migratedTo = id;
-      return addGroup({ id, type: 'supergroup', title: chat.title }, users, [...old.bots]);
+      const supergroup = addGroup({ id, type: 'supergroup', title: chat.title }, users, [...old.bots]);
+      const [by = ANONYMOUS] = users;
+      const tell = (stored: StoredChat, content: Partial<Message>) =>
+        deliver(stored, 'message', addMessage(stored, by, date(), {}, content));
+      tell(old, { migrate_to_chat_id: id });
+      tell(find(supergroup), { migrate_from_chat_id: chat.id });
+      return supergroup;
     },
     promote(bot, chat) {
       find(chat).members.set(bot.user.id, { user: bot.user, isAdministrator: true });
@@ -222,7 +231,9 @@ export function createTelegramWorld({ bots, state, random }: WorldParts): Telegr
       return id;
     },
     messages(chat, topic) {
-      const all = [...find(chat).messages.values()].filter((one) => !one.forum_topic_created);
+      const isService = (one: Message) =>
+        one.forum_topic_created ?? one.migrate_to_chat_id ?? one.migrate_from_chat_id;
+      const all = [...find(chat).messages.values()].filter((one) => !isService(one));
       const chosen = topic === undefined ? all : all.filter((one) => one.message_thread_id === topic);
       return structuredClone(chosen);
     },

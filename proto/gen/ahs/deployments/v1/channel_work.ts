@@ -239,6 +239,8 @@ export interface PostState {
    * product's id of the message that began the turn. Empty: none, or not known any more.
    */
   replyTo: string;
+  /** The id of the place in which that message is. */
+  replyToPlace: string;
 }
 
 export interface RenewLeasesRequest {
@@ -363,6 +365,8 @@ export interface NotePostsRequest {
   conversation: string;
   fence: number;
   posts: PostNote[];
+  /** The place of the conversation has another id at the product now. Its conversations go on there. Absent: unchanged. */
+  movedTo: ConversationPlace | undefined;
 }
 
 /**
@@ -1876,6 +1880,7 @@ function createBasePostState(): PostState {
     text: "",
     privateTo: "",
     replyTo: "",
+    replyToPlace: "",
   };
 }
 
@@ -1922,6 +1927,9 @@ export const PostState: MessageFns<PostState> = {
     }
     if (message.replyTo !== "") {
       writer.uint32(114).string(message.replyTo);
+    }
+    if (message.replyToPlace !== "") {
+      writer.uint32(122).string(message.replyToPlace);
     }
     return writer;
   },
@@ -2049,6 +2057,14 @@ export const PostState: MessageFns<PostState> = {
             }
 
             message.replyTo = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.replyToPlace = reader.string();
             continue;
           }
         }
@@ -2963,7 +2979,7 @@ export const DecideFromChannelResponse: MessageFns<DecideFromChannelResponse> = 
 };
 
 function createBaseNotePostsRequest(): NotePostsRequest {
-  return { deploymentId: "", conversation: "", fence: 0, posts: [] };
+  return { deploymentId: "", conversation: "", fence: 0, posts: [], movedTo: undefined };
 }
 
 export const NotePostsRequest: MessageFns<NotePostsRequest> = {
@@ -2979,6 +2995,9 @@ export const NotePostsRequest: MessageFns<NotePostsRequest> = {
     }
     for (const v of message.posts) {
       PostNote.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.movedTo !== undefined) {
+      ConversationPlace.encode(message.movedTo, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -3026,6 +3045,14 @@ export const NotePostsRequest: MessageFns<NotePostsRequest> = {
             }
 
             message.posts.push(PostNote.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.movedTo = ConversationPlace.decode(reader, reader.uint32());
             continue;
           }
         }

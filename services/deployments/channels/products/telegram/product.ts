@@ -1,4 +1,5 @@
 import type { InboundEvent } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type { PlaceMove } from '../../../domain/channels/moved-places.ts';
 import { commandInText, commandNamed } from '../commands.ts';
 import { decisionInText } from '../decisions.ts';
 import { inboundEvent, orderOfNumber } from '../inbound-event.ts';
@@ -46,6 +47,8 @@ export const telegram: Product = {
 function parseMessage(message: JsonObject, updateId: string, identity: Identity): ParsedEvent {
   const event = eventOf(message, updateId);
   if (!event.place) return ignored('malformed');
+  const move = moveOf(message, event.place);
+  if (move) return { outcome: 'ignored', reason: 'moved', event, move };
   const from = objectIn(message.from);
   const content = textOf(message);
   event.files = filesOf(message);
@@ -70,6 +73,13 @@ function parseMessage(message: JsonObject, updateId: string, identity: Identity)
   if (message.new_chat_members !== undefined) return ignored('joined', event);
   if (event.text === '' && event.files.length === 0) return ignored('no_content', event);
   return accepted(event);
+}
+
+/** Both chats have a message about it (https://core.telegram.org/bots/api#message). */
+function moveOf(message: JsonObject, { place }: { place: string }): PlaceMove | undefined {
+  const [to, from] = [idIn(message.migrate_to_chat_id), idIn(message.migrate_from_chat_id)];
+  if (to !== '') return { from: place, to };
+  return from === '' ? undefined : { from, to: place };
 }
 
 /** Telegram's clients send /start when a person opens the chat with a bot. */

@@ -63,14 +63,14 @@ describe('messageContent of Discord', () => {
 const IN_THREAD = { place: { place: '1', thread: '2', isGroup: true }, replyTo: undefined };
 
 describe('newMessage of Discord', () => {
-  const reply = (replyTo: string) =>
+  const reply = (messageId: string) =>
     newMessage({
       postId: 'pst_1',
       revision: 1,
       markdown: 'Hello',
       approval: undefined,
       ...IN_THREAD,
-      replyTo,
+      replyTo: { messageId, place: '1' },
     });
 
   it('replies to a message of the thread, also if it was deleted, and not to the one the thread was made from', () => {

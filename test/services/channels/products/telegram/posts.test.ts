@@ -44,14 +44,16 @@ describe('keyboardOf', () => {
 });
 
 describe('ids of posts', () => {
-  it('name the chat only where it is not the place of the conversation', () => {
+  it('name the chat in groups, which can become other chats', () => {
     const place = { place: '-5', thread: '', isGroup: true };
     for (const reference of [
       { chat: '-5', messageId: 12 },
       { chat: '-1000000000007', messageId: 3 },
     ])
       expect(referenceOf(externalIdOf(reference, place), place)).toEqual(reference);
-    expect(externalIdOf({ chat: '-5', messageId: 12 }, place)).toBe('12');
+    const direct = { place: '7', thread: '', isGroup: false };
+    expect(externalIdOf({ chat: '7', messageId: 12 }, direct)).toBe('12');
+    expect(referenceOf('12', direct)).toEqual({ chat: '7', messageId: 12 });
   });
 });
 

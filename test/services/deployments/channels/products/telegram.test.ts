@@ -157,6 +157,7 @@ describe('updates of Telegram', () => {
     ['ignored bot', { text: 'x', from: { id: 12, is_bot: true } }],
     ['ignored own_message', { text: 'x', from: BOT }],
     ['ignored anonymous_sender', { text: 'x', from: { id: 1087968824, is_bot: true }, sender_chat: GROUP }],
+    ['ignored moved', { migrate_to_chat_id: -1_000_000_000_005 }],
     ['ignored joined', { new_chat_members: [ADA] }],
     ['ignored no_content', { pinned_message: {} }],
     ['ignored no_sender', { text: 'x', from: undefined }],
