@@ -55,10 +55,11 @@ export function createPulls({ channels, posts, verification, logUnused, hints, c
       const waitMs = checkedWait(request.waitMs);
       const end = Math.min(clock.now().getTime() + waitMs, call.deadline - DEADLINE_MARGIN_MS);
       for (;;) {
+        if (hints.isClosed) return { posts: [], nextAfter: String(after) };
         using listener = hints.listen(deploymentId);
         const rows = await posts.pull(deploymentId, after, MAX_POSTS, call);
         const left = end - clock.now().getTime();
-        if (rows.length > 0 || left <= 0 || hints.isClosed)
+        if (rows.length > 0 || left <= 0)
           return { posts: rows.map(pulledPost), nextAfter: String(rows.at(-1)?.change ?? after) };
         await listener.wait(Math.min(left, POLL_MS), call.signal);
         if (call.signal.aborted) throw refuse('CANCELLED', 'The caller disconnected before the response.');

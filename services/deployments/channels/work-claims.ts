@@ -109,19 +109,25 @@ export function createWorkClaims(context: WorkClaimsContext) {
       const start = clock.now().getTime();
       const end = Math.min(start + request.waitMs, call.deadline - DEADLINE_MARGIN_MS);
       for (;;) {
+        if (call.signal.aborted) throw cancelled();
+        if (hints.isClosed) return NO_WORK;
         using listener = hints.listen();
         const { work, pauseMs } = await take(request, call);
         const left = end - clock.now().getTime();
         const hasWork = Object.values(work).some((items) => items.length > 0);
         if (call.signal.aborted) {
           await handBack(request.workerId, work, call);
-          throw refuse('CANCELLED', 'The caller disconnected before the response.');
+          throw cancelled();
         }
-        if (hasWork || left <= 0 || hints.isClosed) return work;
+        if (hasWork || left <= 0) return work;
         await listener.wait(Math.min(left, pauseMs), call.signal);
       }
     },
   };
+}
+
+function cancelled() {
+  return refuse('CANCELLED', 'The caller disconnected before the response.');
 }
 
 type NextTimes = Awaited<ReturnType<ChannelWorkStore['next']>>;

@@ -10,6 +10,7 @@ export function createWorkHints(
   channels: readonly Parameters<Bus['subscribe']>[0][],
 ) {
   const waiting = new Set<{ subject: string | undefined; wake: () => void }>();
+  const idle = Promise.withResolvers<void>();
   let isClosed = false;
 
   function wakeAll(subject: string): void {
@@ -32,7 +33,10 @@ export function createWorkHints(
         /** Resolves with the first hint since `listen`, after `ms`, or when the signal aborts. */
         wait: (ms: number, signal: AbortSignal): Promise<void> =>
           wait(clock, ms, AbortSignal.any([woken.signal, signal])),
-        [Symbol.dispose]: () => void waiting.delete(listener),
+        [Symbol.dispose]: () => {
+          waiting.delete(listener);
+          if (isClosed && waiting.size === 0) idle.resolve();
+        },
       };
     },
 
@@ -40,11 +44,12 @@ export function createWorkHints(
       return isClosed;
     },
 
-    /** Wakes all calls, and later ones at once. */
-    close(): void {
+    /** Wakes all calls, and later ones at once. Resolves when no call listens any more. */
+    async close(): Promise<void> {
       isClosed = true;
       for (const unsubscribe of subscriptions) unsubscribe();
       for (const { wake } of waiting) wake();
+      if (waiting.size > 0) await idle.promise;
     },
   };
 }
