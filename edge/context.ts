@@ -1,3 +1,4 @@
+import type { McpServerFactory } from '@modelcontextprotocol/server';
 import type { Bus } from '../lib/bus/bus.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { EffectiveSetting } from '../lib/env/effective.ts';
@@ -28,4 +29,6 @@ export interface EdgeContext {
   metrics: Metrics;
   /** Creates the spans of requests. */
   tracer: Tracer;
+  /** Replaces the server of MCP requests, to test their handler with other tools. */
+  mcpServerFactory?: McpServerFactory | undefined;
 }

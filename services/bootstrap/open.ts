@@ -1,3 +1,4 @@
+import type { McpServerFactory } from '@modelcontextprotocol/server';
 import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import type { ModuleManager } from '../../lib/modules.ts';
 import { isPrivateHost } from '../../lib/outbound/private-hosts.ts';
@@ -11,16 +12,23 @@ import { openProcessTls } from './tls.ts';
 
 const GRPC_STOP_MS = 1_500;
 
+/** What tests add to the modules. */
+interface OpenOptions {
+  /** The runner has these tools in addition to the built-in ones. */
+  tools?: readonly Tool[];
+  /** Replaces the server of MCP requests at the edge. */
+  mcpServerFactory?: McpServerFactory;
+}
+
 /**
  * Opens the configured modules in dependency order. Returns the URL of the edge if it is one of them. Loads only the code
- * of the configured modules, because code costs memory and time at start. The runner has `tools` in addition to the built-in
- * ones.
+ * of the configured modules, because code costs memory and time at start.
  */
 export async function openModules(
   config: ProcessConfig,
   modules: ModuleManager,
   infrastructure: Infrastructure,
-  { tools }: { tools?: readonly Tool[] } = {},
+  { tools, mcpServerFactory }: OpenOptions = {},
 ): Promise<string | undefined> {
   const tls = await openProcessTls(config, infrastructure);
   if (tls) modules.add(tls);
@@ -153,6 +161,7 @@ export async function openModules(
         readiness,
         backends,
         configuration,
+        mcpServerFactory,
       };
       url = (await modules.start(openEdge(edgeContext, edgeConfig(config)))).url;
     },

@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { McpServerFactory } from '@modelcontextprotocol/server';
 import { systemClock } from '../../lib/clock.ts';
 import type { SettingProblem } from '../../lib/env.ts';
 import { createLog } from '../../lib/log.ts';
@@ -41,6 +42,7 @@ export async function startSystem(settings: Record<string, string> = {}): Promis
 export async function startInProcess(
   settings: Record<string, string>,
   tools: readonly Tool[] = [],
+  options: { mcpServerFactory?: McpServerFactory } = {},
 ): Promise<System> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await createDatabase());
@@ -63,7 +65,7 @@ export async function startInProcess(
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   stack.defer(() => modules.stop());
   const infrastructure = await openInfrastructure(config, modules, log, directory);
-  const url = await openModules(config, modules, infrastructure, { tools });
+  const url = await openModules(config, modules, infrastructure, { tools, ...options });
   if (!url) throw new Error('the system has no edge');
   return { url, databaseUrl: database.url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

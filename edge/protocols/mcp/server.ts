@@ -1,8 +1,10 @@
-import { Server } from '@modelcontextprotocol/server';
+import { type McpRequestContext, Server } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { callTool, listTools } from './call-tool.ts';
 import type { McpOperation } from './operation.ts';
+import { resourceContext } from './resources/context.ts';
+import { serveResources } from './resources/resources.ts';
 
 const IDENTITY = {
   name: 'agent-hosting-service',
@@ -20,13 +22,16 @@ const INSTRUCTIONS =
 const validator = new AjvJsonSchemaValidator();
 
 /** Creates the server object of one request. */
-export function createServer(operation: McpOperation): Server {
+export function createServer(operation: McpOperation, era: McpRequestContext['era']): Server {
+  // Only requests of the newer revision have streams on which changes are reported.
+  const canSubscribe = era === 'modern';
   const server = new Server(IDENTITY, {
-    capabilities: { tools: {} },
+    capabilities: { tools: canSubscribe ? { listChanged: true } : {} },
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: validator,
   });
   server.setRequestHandler('tools/list', () => ({ tools: listTools(operation) }));
   server.setRequestHandler('tools/call', ({ params }, exchange) => callTool(operation, params, exchange));
+  serveResources(server, resourceContext(operation), canSubscribe);
   return server;
 }

@@ -1,13 +1,15 @@
-import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
-import { ERRORS, Refusal } from '../../../../lib/errors.ts';
+import type { Server } from '@modelcontextprotocol/server';
+import { refuse } from '../../../../lib/errors.ts';
 import type { CallOptions } from '../../../../lib/grpc/contract.ts';
 import type { Session } from '../../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Clients } from '../../../clients.ts';
+import type { McpOperation } from '../operation.ts';
 import { readResource } from './read-resource.ts';
+import { resourceError } from './resource-error.ts';
 import { parseResourceUri, transcriptUri, URI_TEMPLATES } from './uri.ts';
 
 /** What the resources of a request are made of. */
-export interface ResourceContext {
+export interface ResourceContext extends Pick<McpOperation, 'outcome' | 'requestId'> {
   clients: Pick<Clients, 'sessions' | 'files'>;
   call: CallOptions;
   /** Refuses with SESSION_NOT_FOUND unless the session belongs to the caller and to an agent of this endpoint. */
@@ -17,7 +19,6 @@ export interface ResourceContext {
 }
 
 const LISTED_SESSIONS = 50;
-const STATUS_NOT_FOUND = 404;
 
 const TEMPLATES = [
   {
@@ -49,21 +50,21 @@ const TEMPLATES = [
 export function serveResources(server: Server, context: ResourceContext, canSubscribe: boolean): void {
   server.registerCapabilities({ resources: canSubscribe ? { subscribe: true } : {} });
   server.setRequestHandler('resources/list', async () => {
-    const sessions = await context.newestSessions(LISTED_SESSIONS);
-    return { resources: sessions.map(transcriptOf) };
+    try {
+      return { resources: (await context.newestSessions(LISTED_SESSIONS)).map(transcriptOf) };
+    } catch (error) {
+      throw resourceError(context, error);
+    }
   });
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-    const resource = parseResourceUri(uri);
-    if (!resource) throw new ResourceNotFoundError(uri);
     try {
+      const resource = parseResourceUri(uri);
+      if (!resource) throw refuse('FILE_NOT_FOUND', 'The URI is not that of a resource.');
       const session = await context.findSession(resource.sessionId);
       return { contents: [{ uri, ...(await readResource(context, session, resource)) }] };
     } catch (error) {
-      // The three kinds of a missing resource are the same for the client.
-      if (error instanceof Refusal && ERRORS[error.code].status === STATUS_NOT_FOUND)
-        throw new ResourceNotFoundError(uri);
-      throw error;
+      throw resourceError(context, error, uri);
     }
   });
 }

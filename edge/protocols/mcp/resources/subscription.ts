@@ -1,7 +1,6 @@
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 import type { Bus } from '../../../../lib/bus/bus.ts';
 import { type Clock, wait } from '../../../../lib/clock.ts';
-import { ERRORS, Refusal } from '../../../../lib/errors.ts';
 import { type PeriodicTask, startPeriodicTask } from '../../../../lib/periodic-task.ts';
 import type { FollowResponse } from '../../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import {
@@ -10,6 +9,7 @@ import {
   resourcesBySession,
   type SubscribedResource,
 } from './changed-resources.ts';
+import { isNotFound } from './resource-error.ts';
 import type { ResourceContext } from './resources.ts';
 import { UpdatePace } from './update-pace.ts';
 
@@ -30,7 +30,6 @@ const MAX_URIS = 256;
 const CHECK_MS = 60_000;
 /** The shortest time between two checks, however many agents change. */
 const MIN_CHECK_MS = 2_000;
-const STATUS_NOT_FOUND = 404;
 
 interface FollowedSession {
   sessionId: string;
@@ -213,8 +212,4 @@ function withResources(message: Record<string, unknown>, uris: string[]): Record
   if (!Array.isArray(requested) || !requested.every((uri) => typeof uri === 'string')) return message;
   const notifications = { ...params?.notifications, resourceSubscriptions: uris };
   return { ...message, params: { ...params, notifications } };
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof Refusal && ERRORS[error.code].status === STATUS_NOT_FOUND;
 }
