@@ -27,7 +27,7 @@ export interface Check {
   errorMessage?: string;
 }
 
-const PACKAGE = fileURLToPath(
+export const PACKAGE = fileURLToPath(
   new URL('../../../node_modules/@modelcontextprotocol/conformance/', import.meta.url),
 );
 const CLIENT = fileURLToPath(new URL('client.ts', import.meta.url));
@@ -80,11 +80,15 @@ export async function runScenarios(
   return await readChecks(directory);
 }
 
-/** Each scenario has a folder `<scenario>-<time>`, below `auth` for the scenarios of authorization. */
-async function readChecks(directory: string): Promise<Map<string, Check[]>> {
+/**
+ * Reads the checks of each scenario. A scenario has a folder `<scenario>-<time>`, below `auth` for the scenarios of
+ * authorization, and with the prefix `server-` for those of servers.
+ */
+export async function readChecks(directory: string, prefix = ''): Promise<Map<string, Check[]>> {
   const checks = new Map<string, Check[]>();
   for (const path of await readdir(directory, { recursive: true })) {
-    const [, scenario] = /^(.+)-\d{4}-\d\d-\d\dT[^/]*\/checks\.json$/.exec(path) ?? [];
+    if (!path.startsWith(prefix)) continue;
+    const [, scenario] = /^(.+)-\d{4}-\d\d-\d\dT[^/]*\/checks\.json$/.exec(path.slice(prefix.length)) ?? [];
     if (scenario !== undefined)
       checks.set(scenario, JSON.parse(await readFile(join(directory, path), 'utf8')));
   }
