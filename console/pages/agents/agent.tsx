@@ -15,6 +15,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AccessTab } from './access.tsx';
+import { ConnectTab } from './connect/connect-tab.tsx';
 import { DeleteAgent } from './delete.tsx';
 import { AgentDeploymentsTab, AgentSessionsTab } from './related-tabs.tsx';
 import type { AgentTab } from './search.ts';
@@ -26,6 +27,7 @@ const route = getRouteApi('/agents/$agentId');
 const TABS: readonly { value: AgentTab; text: string; managers?: true }[] = [
   { value: 'settings', text: 'Settings' },
   { value: 'versions', text: 'Versions' },
+  { value: 'connect', text: 'Connect' },
   { value: 'access', text: 'Access', managers: true },
   { value: 'extensions', text: 'Extensions' },
   { value: 'vaults', text: 'Vaults', managers: true },
@@ -83,6 +85,7 @@ function AgentContent({ agent }: { agent: Agent }) {
         <div className="pt-4">
           {tab === 'settings' && <SettingsTab agent={agent} editing={editing} />}
           {tab === 'versions' && <AgentVersionsTab agent={agent} />}
+          {tab === 'connect' && <ConnectTab agent={agent} />}
           {tab === 'access' && <AccessTab agent={agent} />}
           {tab === 'extensions' && <ExtensionsTab target={{ agentId }} isReadOnly={!isManager} />}
           {tab === 'vaults' && <VaultsTab target={{ agentId }} path={`/admin/agents/${agentId}/vaults`} />}

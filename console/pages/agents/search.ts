@@ -3,6 +3,7 @@ import { choiceParam, positiveIntegerParam, type RawSearch } from '../../parts/n
 export const AGENT_TABS = [
   'settings',
   'versions',
+  'connect',
   'access',
   'extensions',
   'vaults',

@@ -1,20 +1,17 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { tokens } from '../../api/tokens.ts';
-import { useIdempotencyKeys } from '../../parts/actions/idempotency-key.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { ValidatedForm } from '../../parts/editor/form.tsx';
 import { type FieldProblems, problemAt } from '../../parts/editor/problems.ts';
 import { ErrorAlert } from '../../parts/errors/error-state.tsx';
+import { expiryOf, LIFETIMES, type Lifetime } from '../../parts/tokens/lifetimes.ts';
+import { useCreateToken, VALUE_LOST } from '../../parts/tokens/use-create-token.ts';
 import { useViewer } from '../../parts/users/viewer.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { LIFETIMES, type Lifetime, SCOPE_OPTIONS, type TokenScope } from './scopes.ts';
-
-const VALUE_LOST = 'The token was created, but its value was lost. Delete the token and create another one.';
+import { SCOPE_OPTIONS, type TokenScope } from './scopes.ts';
 
 /** Form that creates a token. It passes the value to `onCreated` and never stores it in a query or mutation cache. */
 export function TokenForm({ onCreated }: { onCreated: (value: string) => void }) {
@@ -26,7 +23,7 @@ export function TokenForm({ onCreated }: { onCreated: (value: string) => void })
   const body = {
     name: name.trim(),
     scopes: [...chosen],
-    ...(lifetime === 'never' ? {} : { expires_in_days: Number(lifetime) }),
+    ...expiryOf(lifetime),
   };
   const wrong: FieldProblems = {};
   if (body.name === '') wrong['/name'] = 'Enter a name.';
@@ -90,20 +87,4 @@ export function TokenForm({ onCreated }: { onCreated: (value: string) => void })
       )}
     </ValidatedForm>
   );
-}
-
-/** Creates a token. Only `onCreated` receives the value; the mutation result says only whether the value was lost. */
-function useCreateToken(onCreated: (value: string) => void) {
-  const queries = useQueryClient();
-  const { keyFor, renew } = useIdempotencyKeys();
-  return useMutation({
-    gcTime: 0,
-    mutationFn: async (body: Parameters<typeof tokens.create>[0]): Promise<{ isLost: boolean }> => {
-      const { value } = await tokens.create(body, keyFor(body));
-      renew();
-      if (value !== null) onCreated(value);
-      return { isLost: value === null };
-    },
-    onSuccess: () => void queries.invalidateQueries({ queryKey: ['tokens'] }),
-  });
 }

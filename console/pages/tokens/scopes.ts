@@ -17,13 +17,3 @@ export const SCOPE_OPTIONS: readonly { scope: TokenScope; about: string; adminis
       'With mcp: decide approvals in the client. A model that uses the token can approve its own actions.',
   },
 ];
-
-export const LIFETIMES = [
-  { value: '7', text: '7 days' },
-  { value: '30', text: '30 days' },
-  { value: '90', text: '90 days' },
-  { value: '365', text: '1 year' },
-  { value: 'never', text: 'No expiration' },
-] as const;
-
-export type Lifetime = (typeof LIFETIMES)[number]['value'];

@@ -1,4 +1,5 @@
 import { API_BASE } from '../../api/client.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface CurlOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -10,9 +11,6 @@ export interface CurlOptions {
   /** Adds an Authorization header, which team mode requires. */
   isTeam?: boolean;
 }
-
-/** Quotes a text as one shell word. */
-export const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Appends query parameters to a path. Omits parameters that are undefined, false or empty. */
 export function pathWithQuery(path: string, parameters: object): string {

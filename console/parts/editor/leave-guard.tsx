@@ -7,10 +7,18 @@ export interface LeaveGuardProps {
   isDirty: boolean;
   /** Changing the tab of the page also discards the changes. */
   tabs?: boolean;
+  /** Texts of the question. Default: those for unsaved changes. */
+  title?: string;
+  description?: string;
 }
 
 /** Asks for a confirmation before the user leaves a page with unsaved changes. */
-export function LeaveGuard({ isDirty, tabs = false }: LeaveGuardProps) {
+export function LeaveGuard({
+  isDirty,
+  tabs = false,
+  title = 'Leave without saving?',
+  description = 'Your unsaved changes will be lost.',
+}: LeaveGuardProps) {
   const stay = useRef<HTMLButtonElement>(null);
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && (tabs || current.pathname !== next.pathname),
@@ -21,8 +29,8 @@ export function LeaveGuard({ isDirty, tabs = false }: LeaveGuardProps) {
     <Dialog
       open={status === 'blocked'}
       onClose={() => reset?.()}
-      title="Leave without saving?"
-      description="Your unsaved changes will be lost."
+      title={title}
+      description={description}
       initialFocus={stay}
     >
       <DialogActions>

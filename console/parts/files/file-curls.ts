@@ -1,6 +1,7 @@
 import { fileRoute, MAX_RANGE_BYTES, type WorkspaceRef } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
-import { type CurlOptions, shellWord } from '../curl/curl.ts';
+import type { CurlOptions } from '../curl/curl.ts';
+import { shellWord } from '../curl/shell-word.ts';
 import { folderOf, nameOf } from './paths.ts';
 
 const withLines = (curl: string, ...lines: string[]) => [curl, ...lines].join(' \\\n  ');

@@ -55,6 +55,7 @@ const PAGES: [path: string, title: string, text: string][] = [
   ['/agents/new', 'New agent', 'Metadata'],
   ['/agents/:agent', LONG, 'Metadata'],
   ['/agents/:agent?tab=versions', LONG, 'From'],
+  ['/agents/:agent?tab=connect', LONG, 'claude mcp add'],
   ['/agents/:agent?tab=access', LONG, 'Restricted'],
   ['/agents/:agent?tab=sessions', LONG, 'No sessions yet'],
   ['/agents/:agent?tab=deployments', LONG, 'New deployment'],

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../../parts/curl/curl.ts';
+import { shellWord } from '../../../../parts/curl/shell-word.ts';
 
 export const curlSender = (url: string) => `#!/usr/bin/env bash
 # bash send.sh '{"event": "hello"}'   (needs curl and openssl)
