@@ -39,6 +39,7 @@ import { SECURITY_HEADERS } from './plugins/security.ts';
 import { allowsSlowBody } from './plugins/slow-body.ts';
 import { admitWebhooks } from './plugins/webhook-admission.ts';
 import { errorBody } from './protocols/errors.ts';
+import { createProtocolMetrics } from './protocols/metrics.ts';
 import { API_PREFIX, registerRoute, routeUrl } from './register-route.ts';
 import { BUILT, serveConsole } from './routes/console.ts';
 import { CALLBACK_PATH, PULL_PATH } from './routes/deployments/callback.ts';
@@ -215,6 +216,7 @@ export async function createApp(
     maxWebhookBytes: config.maxWebhookBytes,
     uploadStallMs: requestTimeout,
     stallMonitor,
+    protocolMetrics: createProtocolMetrics(context.metrics),
   };
   await allowCompression(app);
   for (const route of ROUTES) registerRoute(app, route, routeContext);

@@ -11,6 +11,7 @@ import type { RequestHeader } from './input/headers.ts';
 import type { InlineData } from './input/inline-data.ts';
 import type { RawQuery } from './input/query.ts';
 import type { ResponseHeader } from './openapi/headers.ts';
+import type { ProtocolMetrics } from './protocols/metrics.ts';
 import type { LiveStreams } from './streaming/live-streams.ts';
 import type { StallMonitor } from './streaming/stall-monitor.ts';
 
@@ -164,6 +165,7 @@ export interface RouteContext extends EdgeContext {
   uploadStallMs: number;
   /** Closes downloads and streams whose clients have stopped reading. */
   stallMonitor: StallMonitor;
+  protocolMetrics: ProtocolMetrics;
 }
 
 /** Declares an operation, with the types of its schemas in its handler. `route.raw` declares a raw one. */

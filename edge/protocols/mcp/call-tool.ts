@@ -1,24 +1,26 @@
-import {
-  type CallToolResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
-import { type FieldProblem, Refusal } from '../../../lib/errors.ts';
-import { publicError, toRefusal } from '../../errors.ts';
-import type { McpOperation } from './operation.ts';
+import { type CallToolResult, ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
+import type { FieldProblem } from '../../../lib/errors.ts';
+import { findAgentTool, listAgentTools } from './agent-tools.ts';
+import { INVALID_PARAMS, REFUSED } from './json-rpc.ts';
+import { type McpOperation, noteFailure } from './operation.ts';
 import { createProgressReporter } from './report-progress.ts';
 import type { Tool } from './tool.ts';
-import { TOOLS } from './tools/index.ts';
+import { TOOLS } from './tools.ts';
 
 const BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]));
 const MAX_PROBLEMS = 20;
 
-/** The tools of an operation, as `tools/list` returns them. */
-export function listTools({ scopes }: McpOperation): Tool['definition'][] {
-  return TOOLS.filter(({ requires }) => requires === undefined || scopes.includes(requires)).map(
-    ({ definition }) => definition,
-  );
+/** The tools of an operation, in the order of `tools/list`. */
+export async function listTools(operation: McpOperation): Promise<Tool['definition'][]> {
+  const { scopes } = operation;
+  const general = TOOLS.filter(({ requires }) => requires === undefined || scopes.includes(requires));
+  try {
+    const tools = [...general, ...(await listAgentTools(operation))];
+    return tools.map(({ definition }) => definition);
+  } catch (error) {
+    const { message, ...data } = noteFailure(operation, error);
+    throw new ProtocolError(REFUSED, message, data);
+  }
 }
 
 /**
@@ -30,47 +32,57 @@ export async function callTool(
   { name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
   exchange: ServerContext,
 ): Promise<CallToolResult> {
-  const tool = findTool(operation, name);
-  const problems = tool.inspectInput(args);
-  if (problems.length > 0) throw refuseArguments(operation, tool, problems);
   try {
-    const { structured, content = [] } = await tool.call(args, operation, createProgressReporter(exchange));
-    const [problem] = tool.inspectOutput(structured);
-    if (problem) throw new Error(`${name} returned a result whose ${problem.pointer} ${problem.message}`);
-    return {
-      // Also as text, for clients that do not read structured results.
-      content: [{ type: 'text', text: JSON.stringify(structured) }, ...content],
-      structuredContent: structured,
-    };
+    const tool = await findTool(operation, name);
+    const problems = tool.inspectInput(args);
+    if (problems.length > 0) throw invalidArguments(operation, tool, problems);
+    return await runTool(tool, args, operation, exchange);
   } catch (error) {
-    return failure(operation, error);
+    if (error instanceof ProtocolError) throw error;
+    const text = JSON.stringify({ error: noteFailure(operation, error) });
+    return { isError: true, content: [{ type: 'text', text }] };
   }
 }
 
-function findTool(operation: McpOperation, name: string): Tool {
-  const tool = BY_NAME.get(name);
-  if (tool && (tool.requires === undefined || operation.scopes.includes(tool.requires))) return tool;
-  operation.outcome.errorCode = tool ? 'SCOPE_INSUFFICIENT' : 'INVALID_REQUEST';
+async function runTool(
+  tool: Tool,
+  args: unknown,
+  operation: McpOperation,
+  exchange: ServerContext,
+): Promise<CallToolResult> {
+  const { structured, content = [] } = await tool.call(args, operation, createProgressReporter(exchange));
+  const [problem] = tool.inspectOutput(structured);
+  if (problem)
+    throw new Error(`The result of ${tool.name} does not match: ${problem.pointer} ${problem.message}`);
+  return {
+    // Also as text, for clients that do not read structured results.
+    content: [{ type: 'text', text: JSON.stringify(structured) }, ...content],
+    structuredContent: structured,
+  };
+}
+
+async function findTool(operation: McpOperation, name: string): Promise<Tool> {
+  const { scopes, outcome } = operation;
+  const tool = BY_NAME.get(name) ?? (await findAgentTool(operation, name));
+  if (tool && (tool.requires === undefined || scopes.includes(tool.requires))) return tool;
+  outcome.errorCode = tool ? 'SCOPE_INSUFFICIENT' : 'INVALID_REQUEST';
   const quoted = JSON.stringify(name.slice(0, 100).toWellFormed());
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    tool ? `The tool ${quoted} requires the scope \`${tool.requires}\`.` : `Unknown tool ${quoted}.`,
-  );
+  const message = tool
+    ? `The tool ${quoted} requires the scope \`${tool.requires}\`.`
+    : `Unknown tool ${quoted}.`;
+  throw new ProtocolError(INVALID_PARAMS, message, { code: outcome.errorCode });
 }
 
-function refuseArguments({ outcome }: McpOperation, { name }: Tool, problems: FieldProblem[]): ProtocolError {
+function invalidArguments(
+  { outcome }: McpOperation,
+  { name }: Tool,
+  problems: FieldProblem[],
+): ProtocolError {
   outcome.errorCode = 'INVALID_REQUEST';
-  const shown = problems.slice(0, MAX_PROBLEMS);
-  const text = shown.map(({ pointer, message }) => `${pointer || 'The arguments'} ${message}`).join('; ');
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments for ${name}: ${text}`, {
-    details: shown,
+  const details = problems.slice(0, MAX_PROBLEMS);
+  const text = details.map(({ pointer, message }) => `${pointer || 'The arguments'} ${message}`).join('; ');
+  return new ProtocolError(INVALID_PARAMS, `Invalid arguments for ${name}: ${text}`, {
+    code: outcome.errorCode,
+    details,
   });
-}
-
-function failure(operation: McpOperation, error: unknown): CallToolResult {
-  const refusal = error instanceof Refusal ? error : toRefusal(error);
-  operation.outcome.errorCode = refusal.code;
-  if (refusal.code === 'INTERNAL') operation.outcome.cause = refusal.cause ?? error;
-  const text = JSON.stringify({ error: { ...publicError(refusal), request_id: operation.requestId } });
-  return { isError: true, content: [{ type: 'text', text }] };
 }

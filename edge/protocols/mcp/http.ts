@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RouteContext } from '../../route.ts';
 import { ResponseWriter } from '../../streaming/response-writer.ts';
-import type { StallMonitor } from '../../streaming/stall-monitor.ts';
 
 /** The headers that the library reads. It gets no credentials. */
 const READ_HEADERS = /^(accept|mcp-.+)$/;
@@ -20,7 +20,7 @@ export function webRequest(
 export async function sendResponse(
   response: Response,
   reply: FastifyReply,
-  stallMonitor: StallMonitor,
+  { stallMonitor, protocolMetrics }: RouteContext,
 ): Promise<unknown> {
   const type = response.headers.get('content-type');
   reply.code(response.status);
@@ -30,6 +30,7 @@ export async function sendResponse(
   reply.hijack();
   const headers = { ...reply.getHeaders(), 'content-type': type, 'x-accel-buffering': 'no' };
   const writer = new ResponseWriter(reply.raw, headers, stallMonitor, response.status);
+  const release = protocolMetrics.beginStream('mcp');
   try {
     for await (const chunk of response.body) {
       writer.write(chunk);
@@ -40,6 +41,8 @@ export async function sendResponse(
   } catch {
     // The status has been sent, so the client can only see that the stream ends early.
     writer.abort();
+  } finally {
+    release();
   }
   return reply;
 }

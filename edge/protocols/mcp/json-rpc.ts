@@ -6,7 +6,7 @@ export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const INVALID_PARAMS = -32602;
 /** The error of a request that was refused before its message was read. The protocol defines no code for it. */
-const REFUSED = -32000;
+export const REFUSED = -32000;
 
 export type RequestId = string | number | null;
 

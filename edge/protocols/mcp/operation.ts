@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../../../lib/errors.ts';
 import type { Caller, CallOptions } from '../../../lib/grpc/contract.ts';
+import { publicError, toRefusal } from '../../errors.ts';
 import type { RouteContext } from '../../route.ts';
 
 /** A call on behalf of the user who sent the request. */
-export interface CallerCall extends CallOptions {
+interface CallerCall extends CallOptions {
   caller: Caller;
 }
 
@@ -20,9 +22,17 @@ export interface McpOperation {
 }
 
 /** What the metrics and the span tell about the operation. */
-export interface OperationOutcome {
+interface OperationOutcome {
   /** The error code of its result. Undefined: it succeeded. */
-  errorCode: string | undefined;
+  errorCode: ErrorCode | undefined;
   /** The error behind the code INTERNAL. */
   cause: unknown;
+}
+
+/** Notes that the operation has failed, and returns what the client may know about the error. */
+export function noteFailure({ outcome, requestId }: McpOperation, error: unknown) {
+  const refusal = toRefusal(error);
+  outcome.errorCode = refusal.code;
+  outcome.cause = refusal.cause ?? error;
+  return { ...publicError(refusal), request_id: requestId };
 }

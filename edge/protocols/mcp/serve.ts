@@ -1,11 +1,13 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callOf } from '../../authentication/authenticator.ts';
+import { toRefusal } from '../../errors.ts';
 import type { RouteContext } from '../../route.ts';
 import { exposedAgent } from './agents.ts';
 import { sendResponse, webRequest } from './http.ts';
 import { errorText, JsonRpcError } from './json-rpc.ts';
 import { type ReceivedMessage, receiveMessage } from './message.ts';
+import { observeOperation } from './observation.ts';
 import type { McpOperation } from './operation.ts';
 import { subscriptionContext } from './resources/context.ts';
 import { Subscription } from './resources/subscription.ts';
@@ -20,18 +22,27 @@ export async function serveMcp(
   reply: FastifyReply,
   agentId?: string,
 ): Promise<unknown> {
-  const call = callOf(request);
-  const outcome = { errorCode: undefined, cause: undefined };
-  const operation: McpOperation = {
-    ...{ context, call, agentId, outcome },
-    scopes: request.scopes,
-    requestId: request.id,
-  };
-  const message = await receive(request, reply);
+  const message = await receive(context, request, reply);
   if (!message) return reply;
-  if (agentId !== undefined) await exposedAgent(operation, agentId);
-  const response = await answer(operation, message.value, webRequest(request, call.signal));
-  return sendResponse(response, reply, context.stallMonitor);
+  const observation = observeOperation(context, request, message);
+  const operation: McpOperation = {
+    ...{ context, agentId, scopes: request.scopes, requestId: request.id },
+    call: { ...callOf(request), trace: observation.trace },
+    outcome: { errorCode: undefined, cause: undefined },
+  };
+  try {
+    if (agentId !== undefined) await exposedAgent(operation, agentId);
+    const web = webRequest(request, operation.call.signal);
+    const response = await answer(operation, message.value, web);
+    await sendResponse(response, reply, context);
+    if (response.status >= 400) operation.outcome.errorCode ??= 'INVALID_REQUEST';
+    return reply;
+  } catch (error) {
+    operation.outcome.errorCode = toRefusal(error).code;
+    throw error;
+  } finally {
+    observation.end(operation.outcome);
+  }
 }
 
 /** A handler of its own for each request, so that nothing is shared between callers. */
@@ -53,16 +64,21 @@ async function answer(
 }
 
 /** The message of the request. Undefined: it was refused, and the error has been sent. */
-async function receive(request: FastifyRequest, reply: FastifyReply): Promise<ReceivedMessage | undefined> {
+async function receive(
+  { protocolMetrics }: RouteContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ReceivedMessage | undefined> {
   try {
     return await receiveMessage(request.raw);
   } catch (error) {
+    protocolMetrics.record('mcp', 'malformed', 'refused');
     if (!(error instanceof JsonRpcError)) throw error;
     request.outcome.errorCode = 'INVALID_REQUEST';
     const data = { code: 'INVALID_REQUEST', request_id: request.id };
     await reply
       .code(400)
-      .type('application/json')
+      .type('application/json; charset=utf-8')
       .send(errorText(error.code, error.message, error.id, data));
     return undefined;
   }

@@ -30,7 +30,7 @@ export function createServer(operation: McpOperation, era: McpRequestContext['er
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: validator,
   });
-  server.setRequestHandler('tools/list', () => ({ tools: listTools(operation) }));
+  server.setRequestHandler('tools/list', async () => ({ tools: await listTools(operation) }));
   server.setRequestHandler('tools/call', ({ params }, exchange) => callTool(operation, params, exchange));
   serveResources(server, resourceContext(operation), canSubscribe);
   return server;

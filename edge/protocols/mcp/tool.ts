@@ -61,3 +61,5 @@ export function tool<Input extends TObject>(declared: DeclaredTool<Input>): Tool
 }
 
 export const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+/** An agent works with its own tools, which may reach other systems. */
+export const WORKS: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };

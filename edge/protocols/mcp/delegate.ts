@@ -1,0 +1,77 @@
+import { NO_INLINE_DATA } from '../../input/inline-data.ts';
+import { readContent, refuseContentAt } from '../../schemas/content.ts';
+import type { McpOperation } from './operation.ts';
+import type { ProgressReporter } from './progress.ts';
+import type { ToolResult } from './tool.ts';
+import { emptyResult, turnResult } from './turn-result.ts';
+import { type AwaitedTurn, awaitTurn } from './waiting.ts';
+
+export interface WaitOptions {
+  seconds: number | undefined;
+  progress: ProgressReporter | undefined;
+}
+
+interface NewConversation {
+  agentId: string;
+  message: string | undefined;
+  title?: string | undefined;
+  idempotencyKey: string | undefined;
+}
+
+/** Begins a conversation and waits for its first turn. The caller has checked the access to the agent. */
+export async function beginConversation(
+  operation: McpOperation,
+  { agentId, message, title = '', idempotencyKey = '' }: NewConversation,
+  wait: WaitOptions,
+): Promise<ToolResult> {
+  const { context, call } = operation;
+  const { session, turnId } = await context.clients.sessions
+    .createConversation(
+      {
+        agentId,
+        ...contentOf(message),
+        files: undefined,
+        overrides: undefined,
+        title,
+        metadata: {},
+        idempotencyKey,
+      },
+      call,
+    )
+    .catch(refuseContentAt('/message'));
+  const sessionId = session?.sessionId ?? '';
+  return turnId ? waitForAnswer(operation, { sessionId, turnId }, wait) : emptyResult(operation, sessionId);
+}
+
+interface NewMessage {
+  sessionId: string;
+  message: string;
+  busyPolicy?: string | undefined;
+  idempotencyKey: string | undefined;
+}
+
+/** Sends a message and waits for its turn. The caller has checked the access to the session. */
+export async function continueConversation(
+  operation: McpOperation,
+  { sessionId, message, busyPolicy = 'enqueue', idempotencyKey = '' }: NewMessage,
+  wait: WaitOptions,
+): Promise<ToolResult> {
+  const { context, call } = operation;
+  const { turnId } = await context.clients.sessions
+    .sendMessage({ sessionId, ...contentOf(message), overrides: undefined, busyPolicy, idempotencyKey }, call)
+    .catch(refuseContentAt('/message'));
+  return waitForAnswer(operation, { sessionId, turnId }, wait);
+}
+
+export async function waitForAnswer(
+  operation: McpOperation,
+  turn: AwaitedTurn,
+  { seconds, progress }: WaitOptions,
+): Promise<ToolResult> {
+  return turnResult(operation, await awaitTurn(operation, turn, seconds, progress));
+}
+
+const contentOf = (message: string | undefined) =>
+  message === undefined
+    ? { contentJson: '', attachments: undefined }
+    : readContent(message, '/message', NO_INLINE_DATA);
