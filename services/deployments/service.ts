@@ -56,7 +56,6 @@ import { createConnectionStore } from './store/connections.ts';
 import { createDeliveryStore } from './store/deliveries.ts';
 import { createDeliveryRetentionStore } from './store/delivery-retention.ts';
 import { createDeploymentStore, STORED_SECRET } from './store/deployments.ts';
-import { createMovedPlacesStore } from './store/moved-places.ts';
 import { createProbeStore } from './store/probes.ts';
 import { createRefusalStore } from './store/refusals.ts';
 import { createRunStore } from './store/runs.ts';
@@ -186,16 +185,18 @@ export async function openDeployments(
   const peerSealer = createPeerSealer('deployments', context.serviceSecret);
   const verification = createVerification();
   const deliveries = createDeliveryStore(db);
-  const movePlaces = createMovePlaces(createMovedPlacesStore(db), bus);
+  const workStores = createChannelWorkStores(db);
+  const movePlaces = createMovePlaces(workStores.movedPlaces, bus);
   const inbox = openInbox(context, {
     ...{ channels: channelReader, sealing: channelSealing, sealer: peerSealer, verification, deliveries },
     movePlaces,
+    posts: workStores.posts,
     retention: createDeliveryRetentionStore(db),
     historyDays: config.runHistoryDays,
   });
   const channelWork = createChannelWork(context, {
     ...{ agents, auth, sessions, admission, channelReader, claims, record, publicUrl, verification, inbox },
-    stores: createChannelWorkStores(db),
+    stores: workStores,
     movePlaces,
     sealer: peerSealer,
     callbackUrl: (deploymentId) => callbackUrlOf(publicUrl(), deploymentId),

@@ -4,6 +4,7 @@ import type {
   PostNote,
   PostState,
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type { MovedPlace } from '../products/product.ts';
 import type { PostNotes } from './post-notes.ts';
 
 /** A postponed note is written with the next one, or with the first that comes after this time. */
@@ -28,16 +29,12 @@ export class NoteQueue {
    * Writes these notes and all earlier ones, with the new place of the conversation if it has one. Returns the stored states
    * of all; those of `notes` are the last.
    */
-  async write(
-    notes: readonly PostNote[],
-    signal: AbortSignal,
-    movedTo?: ConversationPlace,
-  ): Promise<PostState[]> {
+  async write(notes: readonly PostNote[], signal: AbortSignal, moved?: MovedPlace): Promise<PostState[]> {
     const all = [...this.#unwritten, ...this.#postponed.values(), ...notes];
     if (all.length === 0) return [];
     this.#unwritten = all;
     this.#postponed.clear();
-    const states = await this.#notes.write(all, signal, movedTo);
+    const states = await this.#notes.write(all, signal, moved);
     this.#unwritten = [];
     this.#writtenAt = this.#clock.now().getTime();
     return states;

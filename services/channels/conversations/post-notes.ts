@@ -1,9 +1,9 @@
 import type {
-  ConversationPlace,
   LeaseReference,
   PostNote,
   PostState,
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type { MovedPlace } from '../products/product.ts';
 import type { WorkerContext } from '../work/worker-context.ts';
 import type { ShownPost } from './shown-posts.ts';
 
@@ -19,16 +19,16 @@ export class PostNotes {
     this.#lease = lease;
   }
 
-  /** Returns the stored states in the order of the notes. `movedTo`: the new place of the conversation. */
-  async write(
-    notes: readonly PostNote[],
-    signal: AbortSignal,
-    movedTo?: ConversationPlace,
-  ): Promise<PostState[]> {
+  /** Returns the stored states in the order of the notes. `moved`: the new place of the conversation. */
+  async write(notes: readonly PostNote[], signal: AbortSignal, moved?: MovedPlace): Promise<PostState[]> {
     const { deploymentId, conversation, fence } = this.#lease;
-    const request = { deploymentId, conversation, fence, posts: [...notes], movedTo };
+    const request = { deploymentId, conversation, fence, posts: [...notes], ...movedMembers(moved) };
     return (await this.#deployments.notePosts(request, { signal })).posts;
   }
+}
+
+function movedMembers(moved: MovedPlace | undefined) {
+  return { movedTo: moved?.place, movedReason: moved?.reason ?? '' };
 }
 
 export function noteOf({ postId, turnId, kind, part, key }: ShownPost, change: PostChange): PostNote {

@@ -242,9 +242,9 @@ export class ProductPublisher implements Publisher {
 
   /** Returns the stored states of these notes. */
   async #writeNotes(notes: PostNote[], signal: AbortSignal) {
-    const movedTo = this.#options.channel.client.movedPlace?.(this.#place);
-    const states = await this.#notes.write(notes, signal, movedTo);
-    if (movedTo) this.#place = movedTo;
+    const moved = this.#options.channel.client.movedPlace?.(this.#place);
+    const states = await this.#notes.write(notes, signal, moved);
+    if (moved) this.#place = moved.place;
     this.#learnIds(states);
     return states.slice(-notes.length);
   }

@@ -81,6 +81,12 @@ export interface RepliedMessage {
   place: string;
 }
 
+export interface MovedPlace {
+  place: ConversationPlace;
+  /** Why no thread can be created in the place. Empty: the place has another id. */
+  reason: string;
+}
+
 /** A post as the product shall show it. */
 export interface ProductPost {
   /** pst_…: stored with the message where the product can (Slack: metadata; Discord: nonce), so that it can be found again. */
@@ -153,10 +159,10 @@ export interface ProductClient {
    */
   showPreview?(post: ProductPost, signal: AbortSignal): Promise<boolean>;
   /**
-   * The place that has taken the place of an earlier one, as this client has learnt from the answer to a post. Undefined: the
-   * same. Absent: ids of places are permanent.
+   * The place to which the posts of a conversation go instead, as this client has learnt from the answer to a post. Undefined:
+   * the same. Absent: places do not change.
    */
-  movedPlace?(place: ConversationPlace): ConversationPlace | undefined;
+  movedPlace?(place: ConversationPlace): MovedPlace | undefined;
   /**
    * Looks for a post whose creation had no answer. Undefined: it does not exist, so it is created again. Absent: the
    * product offers nothing, so the post is created again and marked `maybe_duplicate`. A product whose create is idempotent

@@ -10,6 +10,7 @@ import type {
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import { withMoves } from '../domain/channels/moved-places.ts';
 import type { DeliveryStore, NewDelivery } from '../store/deliveries.ts';
+import type { PostStore } from '../store/posts.ts';
 import type { ChannelReader, OpenChannel } from './channel-reader.ts';
 import type { ChannelSealing } from './channel-sealing.ts';
 import type { Inbox } from './inbox.ts';
@@ -23,6 +24,7 @@ interface AcceptEventsContext {
   deliveries: Pick<DeliveryStore, 'accept'>;
   inbox: Inbox;
   movePlaces: MovePlaces;
+  posts: Pick<PostStore, 'ownIds'>;
   sealer: PeerSealer;
   sealing: Pick<ChannelSealing, 'sealResume'>;
   clock: Clock;
@@ -30,7 +32,7 @@ interface AcceptEventsContext {
 
 /** Commits the events of a connection together with its new resume state. */
 export function createAcceptEvents(context: AcceptEventsContext) {
-  const { channels, deliveries, inbox, movePlaces, sealer, sealing, clock } = context;
+  const { channels, deliveries, inbox, movePlaces, posts, sealer, sealing, clock } = context;
 
   function sealedResume({ deploymentId, resumeState }: AcceptEventsRequest, call: Call): string | null {
     if (!resumeState) return null;
@@ -47,12 +49,20 @@ export function createAcceptEvents(context: AcceptEventsContext) {
     const parsed = request.eventsJson.map((json) => ({ json, event: parse(channel, json) }));
     const moves = parsed.flatMap(({ event }) => ('move' in event && event.move ? [event.move] : []));
     await movePlaces(deploymentId, moves, call);
+    const deleted = parsed.flatMap(({ event }) =>
+      'deletedMessage' in event ? (event.deletedMessage ?? []) : [],
+    );
+    const own = await posts.ownIds(deploymentId, deleted, { trace: call.trace });
+    const isOwn = (event: ParsedEvent) =>
+      'deletedMessage' in event && event.deletedMessage !== undefined && own.has(event.deletedMessage);
     const moved = { ...channel, movedPlaces: withMoves(channel.movedPlaces, moves) };
-    const admissions = parsed.map(({ json, event }) => {
-      const size = Buffer.byteLength(json);
-      const origin = { size, sourceAddress: '', traceparent: traceparent(call.trace) };
-      return { origin, admission: inbox.admit(moved, event, origin) };
-    });
+    const admissions = parsed
+      .filter(({ event }) => !isOwn(event))
+      .map(({ json, event }) => {
+        const size = Buffer.byteLength(json);
+        const origin = { size, sourceAddress: '', traceparent: traceparent(call.trace) };
+        return { origin, admission: inbox.admit(moved, event, origin) };
+      });
     const admitted = admissions.flatMap(({ admission }) =>
       'delivery' in admission ? [admission.delivery] : [],
     );

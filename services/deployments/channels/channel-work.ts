@@ -100,6 +100,7 @@ export function createChannelWork(
       channels: channelReader,
       replyTargets: createReplyTargets({ deliveries }),
       movePlaces,
+      leaveThread: stores.movedPlaces.leaveThread,
       wakePulls: (deploymentId) => bus.publish('channels.posts', deploymentId),
       count: createPostCounter(metrics),
     }),

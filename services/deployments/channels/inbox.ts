@@ -63,12 +63,13 @@ export function createInbox({ events, count, bus, clock, ids }: InboxContext) {
         return { unused: { result: parsed.outcome, reason: parsed.reason, event } };
       }
       const { event } = parsed;
-      const { dedupeKey, kind, orderKey, team, senderId, senderName } = event;
+      const { dedupeKey, kind, orderKey, team, senderId, senderName, botMessageId } = event;
       const addressee = addresseeOf({ ...event, place: placeOf(event) }, channel.config, channel.provider);
       if (addressee === 'others') return { unused: { result: 'ignored', reason: 'not_addressed', event } };
       const delivery = {
         ...{ deliveryId: ids('dlv'), deploymentId: channel.deploymentId, dedupeKey, kind, orderKey },
         conversation: keyOf(channel, event),
+        botMessageId,
         isUrgent: kind !== 'message',
         payload: InboundEvent.encode(event).finish(),
         ...{ senderTeam: team, senderId, senderName, ...origin },

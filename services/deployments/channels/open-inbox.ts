@@ -4,6 +4,7 @@ import type { ServiceContext } from '../../../lib/service.ts';
 import type { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { DeliveryRetentionStore } from '../store/delivery-retention.ts';
+import type { PostStore } from '../store/posts.ts';
 import { createAcceptEvents } from './accept-events.ts';
 import { createCallback } from './callback.ts';
 import type { ChannelReader } from './channel-reader.ts';
@@ -22,6 +23,7 @@ interface ChannelInboxContext {
   verification: Verification;
   deliveries: DeliveryStore;
   movePlaces: MovePlaces;
+  posts: Pick<PostStore, 'ownIds'>;
   retention: DeliveryRetentionStore;
   historyDays: number;
 }
@@ -39,7 +41,8 @@ export function openInbox(
   { clock, ids, bus, log, metrics }: ServiceContext,
   context: ChannelInboxContext,
 ): ChannelInbox {
-  const { channels, sealing, sealer, verification, deliveries, movePlaces, retention, historyDays } = context;
+  const { channels, sealing, sealer, verification, deliveries, movePlaces, posts, retention, historyDays } =
+    context;
   const events = createEventLog({ clock, ids, log, write: deliveries.count });
   const count = createDeliveryMetrics(metrics);
   const inbox = createInbox({ events, count, bus, clock, ids });
@@ -48,7 +51,9 @@ export function openInbox(
     count,
     logUnused: inbox.logUnused,
     receiveCallback: createCallback({ channels, deliveries, inbox, movePlaces, verification, clock }),
-    acceptEvents: createAcceptEvents({ channels, deliveries, inbox, movePlaces, sealer, sealing, clock }),
+    acceptEvents: createAcceptEvents({
+      ...{ channels, deliveries, inbox, movePlaces, posts, sealer, sealing, clock },
+    }),
     async stop() {
       await Promise.all([events.stop(), sweep.stop()]);
     },

@@ -5,10 +5,11 @@ import { type Ids, isId } from '../../../lib/ids.ts';
 import type { NotePostsRequest, PostNote } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { PulledPost } from '../../../proto/gen/ahs/deployments/v1/channels.ts';
 import { checkNotedState, checkPostKind } from '../domain/channels/post-state.ts';
+import type { MovedPlacesStore } from '../store/moved-places.ts';
 import type { ContentMembers, NotedPost, PostNoteStore } from '../store/post-notes.ts';
 import type { StoredPost } from '../store/post-rows.ts';
 import type { ChannelReader } from './channel-reader.ts';
-import { placeOf } from './conversation-messages.ts';
+import { placeOf, placeText } from './conversation-messages.ts';
 import type { MovePlaces } from './place-moves.ts';
 import type { ReplyTarget, ReplyTargets } from './reply-targets.ts';
 
@@ -22,6 +23,7 @@ interface PostNotesContext {
   channels: Pick<ChannelReader, 'find'>;
   replyTargets: ReplyTargets;
   movePlaces: MovePlaces;
+  leaveThread: MovedPlacesStore['leaveThread'];
   /** Wakes the pulls of a channel. */
   wakePulls: (deploymentId: string) => void;
   /** Counts a post that got a state. */
@@ -40,11 +42,11 @@ export type PostNotes = ReturnType<typeof createPostNotes>;
 
 /** Stores what products have of the posts of conversations. */
 export function createPostNotes(context: PostNotesContext) {
-  const { store, channels, replyTargets, movePlaces, wakePulls, count, clock, ids } = context;
+  const { store, channels, replyTargets, movePlaces, leaveThread, wakePulls, count, clock, ids } = context;
   return {
     /** Returns the posts in the order of the notes. Throws LEASE_LOST and POST_NOT_FOUND. */
     async note(request: NotePostsRequest, call: Call): Promise<NotedState[]> {
-      const { deploymentId, conversation, fence, posts, movedTo } = request;
+      const { deploymentId, conversation, fence, posts, movedTo, movedReason } = request;
       if (posts.length > MAX_NOTES) throw refuseField('/posts', `has more than ${MAX_NOTES} items`);
       if (posts.length === 0) return [];
       const notes = posts.map(notedPost);
@@ -60,7 +62,10 @@ export function createPostNotes(context: PostNotesContext) {
         );
       if (outcome === 'unknown') throw refuse('POST_NOT_FOUND', 'The conversation has no such notice.');
       const place = placeOf(outcome.place);
-      if (movedTo) await movePlaces(deploymentId, [{ from: place.place, to: movedTo.place }], call);
+      if (movedTo && movedReason === '')
+        await movePlaces(deploymentId, [{ from: place.place, to: movedTo.place }], call);
+      else if (movedTo)
+        await leaveThread(lease, placeText(movedTo), movedReason.slice(0, MAX_ERROR_CHARACTERS), call);
       const channel = await channels.find(deploymentId, call);
       if (channel) for (const { state } of outcome.posts) count(channel.provider, state);
       if (outcome.hasChanges) wakePulls(deploymentId);

@@ -5,6 +5,7 @@ import { createConversationStore } from './conversations.ts';
 import { createDeliveryResultStore } from './delivery-results.ts';
 import { createDeliveryWorkStore } from './delivery-work.ts';
 import { createLinkStore } from './links.ts';
+import { createMovedPlacesStore } from './moved-places.ts';
 import { createPostNoteStore } from './post-notes.ts';
 import { createPostStore } from './posts.ts';
 
@@ -21,5 +22,6 @@ export function createChannelWorkStores(db: Database) {
     posts: createPostStore(db),
     noteStore: createPostNoteStore(db),
     links: createLinkStore(db),
+    movedPlaces: createMovedPlacesStore(db),
   };
 }

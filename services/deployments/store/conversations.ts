@@ -69,7 +69,8 @@ const ENSURE = statement(
   `insert into conversations (deployment_id, conversation, owner_id, title, place, last_in_at, created_at)
    select $1, $2, c.owner_id, nullif($3, ''), $4, $5, $5 from channels c where c.deployment_id = $1
    on conflict (deployment_id, conversation) do update
-     set title = coalesce(excluded.title, conversations.title), place = excluded.place,
+     set title = coalesce(excluded.title, conversations.title),
+       place = case when conversations.place_reason is null then excluded.place else conversations.place end,
        last_in_at = case when $6 then greatest(conversations.last_in_at, excluded.last_in_at)
          else conversations.last_in_at end`,
 );
@@ -153,7 +154,7 @@ const LIST = statement(
      c.last_in_at as "lastInAt", c.last_out_at as "lastOutAt",
      (select count(*)::integer from posts p where p.deployment_id = c.deployment_id and p.conversation = c.conversation
        and p.state in ('wanted', 'posting')) as "waitingPosts",
-     c.reason
+     coalesce(c.reason, c.place_reason) as reason
    from conversations c
    where c.deployment_id = $1
      and ($2::timestamptz is null or c.last_in_at < $2 or (c.last_in_at = $2 and c.conversation > $3))

@@ -18,6 +18,8 @@ export interface NewDelivery {
   dedupeKey: string;
   kind: string;
   conversation: string;
+  /** The post that the event is about. If its conversation has no thread, the event belongs to it. Empty: none. */
+  botMessageId: string;
   orderKey: string;
   isUrgent: boolean;
   /** The encoded InboundEvent. */
@@ -54,12 +56,18 @@ const INSERT = statement(
   'deliveries.insert',
   `with
    incoming as (
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[],
+     select i.*, coalesce(
+       (select p.conversation from posts p
+        join conversations v on v.deployment_id = p.deployment_id and v.conversation = p.conversation
+        where i.bot_message_id <> '' and p.deployment_id = i.deployment_id and p.external_id = i.bot_message_id
+          and v.place_reason is not null
+        limit 1), i.own_conversation) as conversation
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[],
                           $8::bytea[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::text[], $14::text[],
-                          $15::timestamptz[], $16::boolean[])
+                          $15::timestamptz[], $16::boolean[], $17::text[])
        with ordinality
-       as i (delivery_id, deployment_id, dedupe_key, kind, conversation, order_key, is_urgent, payload, sender_team,
-             sender_id, sender_name, size, source_address, traceparent, created_at, only_if_known, position)
+       as i (delivery_id, deployment_id, dedupe_key, kind, own_conversation, order_key, is_urgent, payload, sender_team,
+             sender_id, sender_name, size, source_address, traceparent, created_at, only_if_known, bot_message_id, position)
    ),
    present as (
      select deployment_id, owner_id from channels where deployment_id = any($2) and is_enabled
@@ -215,6 +223,7 @@ async function insertDeliveries(
     column((one) => one.traceparent),
     column((one) => one.createdAt),
     column((one) => one.onlyIfKnown),
+    column((one) => one.botMessageId),
   ]);
   const byPosition = new Map(rows.map((row) => [row.position, row]));
   return deliveries.map(({ deliveryId }, index) => resultOf(byPosition.get(index + 1), deliveryId));

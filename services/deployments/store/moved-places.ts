@@ -18,10 +18,26 @@ const MOVE_CONVERSATIONS = statement(
    where deployment_id = $1 and place::jsonb ->> 'place' = $2`,
 );
 
+const LEAVE_THREAD = statement(
+  'moved-places.leave_thread',
+  `update conversations set place = $3, place_reason = $4
+   where deployment_id = $1 and conversation = $2 and place_reason is null`,
+);
+
 export type MovedPlacesStore = ReturnType<typeof createMovedPlacesStore>;
 
 export function createMovedPlacesStore(db: Database) {
   return {
+    /** The conversation keeps this place. */
+    async leaveThread(
+      { deploymentId, conversation }: { deploymentId: string; conversation: string },
+      place: string,
+      reason: string,
+      { trace }: WriteOptions = {},
+    ): Promise<void> {
+      await db.change(LEAVE_THREAD, [deploymentId, conversation, place, reason], { trace });
+    },
+
     /** Returns whether a move was not known before. */
     move: (
       deploymentId: string,

@@ -120,6 +120,11 @@ const ABANDON = statement(
    where deployment_id = $1 and conversation = $2 and session_id = $3 and state in ('wanted', 'posting')`,
 );
 
+const OWN_IDS = statement(
+  'posts.own_ids',
+  'select distinct external_id as "externalId" from posts where deployment_id = $1 and external_id = any($2)',
+);
+
 export type PostStore = ReturnType<typeof createPostStore>;
 
 export function createPostStore(db: Database) {
@@ -142,6 +147,17 @@ export function createPostStore(db: Database) {
       const ids = conversations.map(({ deploymentId }) => deploymentId);
       const names = conversations.map(({ conversation }) => conversation);
       return db.rows<StoredPost>(FOR_WORK, [ids, names], options);
+    },
+
+    /** Those of the product's ids that are ids of posts. */
+    async ownIds(
+      deploymentId: string,
+      externalIds: readonly string[],
+      options?: ReadOptions,
+    ): Promise<ReadonlySet<string>> {
+      if (externalIds.length === 0) return new Set();
+      const rows = await db.rows<{ externalId: string }>(OWN_IDS, [deploymentId, externalIds], options);
+      return new Set(rows.map(({ externalId }) => externalId));
     },
 
     /** The post that asks for a decision in this conversation. */

@@ -63,6 +63,28 @@ describe('posts in Discord', () => {
     expect(answers[0]?.mentions).toEqual([]);
   });
 
+  it('goes on with replies in a channel where no thread can be created', async () => {
+    await using system = await startWithChannel();
+    const { discord, channel } = system;
+    discord.restrict(channel, ['threads']);
+    const client = await openDiscordClient(discord);
+    const root = system.post('Hi');
+    const place = channelPlace(channel.id, root.id);
+    expect(client.movedPlace?.(place)).toBeUndefined();
+    const replyTo = { messageId: root.id, place: channel.id };
+    const id = await client.createPost(post({ place, replyTo }), never);
+    await client.editPost(id, post({ place, markdown: 'Done' }), never);
+    expect(discord.messages(channel).at(-1)).toMatchObject({
+      ...{ id, content: 'Done', message_reference: { message_id: root.id } },
+    });
+    expect(client.movedPlace?.(place)).toEqual({
+      place: channelPlace(channel.id),
+      reason: expect.stringContaining('The bot lacks the permission Create Public Threads.'),
+    });
+    await client.deletePost(id, place, never);
+    expect(discord.messages(channel)).toHaveLength(1);
+  });
+
   it('posts a message once when the answer to its creation is lost', async () => {
     await using system = await startWithChannel();
     const { discord, channel } = system;

@@ -130,7 +130,7 @@ describe('posts in Telegram', () => {
     await client.editPost(after, post({ place, markdown: 'Two' }), never);
     await client.createPost(post({ place, markdown: 'Three' }), never);
     const moved = { ...place, place: String(supergroup.id) };
-    expect(client.movedPlace?.(place)).toEqual(moved);
+    expect(client.movedPlace?.(place)).toEqual({ place: moved, reason: '' });
     expect(client.movedPlace?.(moved)).toBeUndefined();
     await client.editPost(after, post({ place: moved, markdown: 'Two' }), never);
     expect(telegram.messages(supergroup).map(({ text }) => text)).toEqual(['Two', 'Three']);

@@ -119,7 +119,7 @@ describe('a publisher', () => {
     const supergroup = { ...PLACE, place: 'supergroup' };
     const product = openPublisher({
       movedPlace: ({ place }) =>
-        place === PLACE.place && product.requests.length > 0 ? supergroup : undefined,
+        place === PLACE.place && product.requests.length > 0 ? { place: supergroup, reason: '' } : undefined,
     });
     await product.publish('one', 'two');
     expect(product.moves()).toEqual([supergroup]);

@@ -16,20 +16,14 @@ const MAX_NONCE = 25;
 const NO_MENTIONS = { parse: [] };
 
 /** The members of a new message. Discord creates one message for a nonce, however often it is sent within some minutes. */
-export function newMessage(
-  post: Pick<ProductPost, 'postId' | 'revision' | 'markdown' | 'approval' | 'replyTo' | 'place'>,
-) {
-  return { ...messageContent(post), ...onceFor(post), ...referenceOf(post), flags: SUPPRESS_EMBEDS };
+export function newMessage(post: Pick<ProductPost, 'postId' | 'revision' | 'markdown' | 'approval'>) {
+  return { ...messageContent(post), ...onceFor(post), flags: SUPPRESS_EMBEDS };
 }
 
 /** The first message of a thread is in the parent channel, where messages of the thread cannot reply to it. */
-function referenceOf({ replyTo, place }: Pick<ProductPost, 'replyTo' | 'place'>) {
+export function referenceOf({ replyTo, place }: Pick<ProductPost, 'replyTo' | 'place'>) {
   if (replyTo === undefined || replyTo.messageId === place.thread) return {};
   return { message_reference: { message_id: replyTo.messageId, fail_if_not_exists: false } };
-}
-
-export function withoutReply(message: object): object {
-  return { ...message, message_reference: undefined };
 }
 
 /** The members of a message that an edit replaces. */

@@ -21,10 +21,12 @@ export const UNKNOWN_WEBHOOK = 10_015;
 export const CANNOT_MESSAGE_USER = 50_007;
 export const MISSING_PERMISSIONS = 50_013;
 export const INVALID_FORM = 50_035;
+export const NO_THREADS_HERE = 50_024;
 export const THREAD_ARCHIVED = 50_083;
 /** The bot may not read the history of the channel, so it may not reply. */
 export const CANNOT_REPLY = 160_002;
 export const THREAD_EXISTS = 160_004;
+export const TOO_MANY_THREADS = 160_006;
 
 const REFUSALS: Readonly<Record<number, string>> = {
   [UNKNOWN_CHANNEL]: 'The channel or thread does not exist any more.',
@@ -39,12 +41,12 @@ const REFUSALS: Readonly<Record<number, string>> = {
   50005: 'The message is not one of the bot.',
   50006: 'Discord takes no empty messages.',
   [CANNOT_MESSAGE_USER]: 'The person takes no direct messages from the bot.',
-  50024: 'Threads are not possible in this kind of channel.',
+  [NO_THREADS_HERE]: 'Threads are not possible in this kind of channel.',
   50027: 'The command or click is too old to be answered.',
   [INVALID_FORM]: 'Discord refuses the form of the request.',
   [THREAD_ARCHIVED]: 'The thread is archived.',
   160005: 'The thread is locked.',
-  160006: 'The server has too many active threads.',
+  [TOO_MANY_THREADS]: 'The server has too many active threads.',
 };
 
 const TOKEN_REFUSED =
@@ -87,7 +89,7 @@ export function connectionError(error: unknown): ProductError {
   return new ProductError('ambiguous', 'The connection to Discord ended without an answer.');
 }
 
-function refusalError({ status, code }: DiscordRefusal, permission: string): ProductError {
+export function refusalError({ status, code }: DiscordRefusal, permission: string): ProductError {
   if (status === 401) return tokenRefused();
   if (status === 429) return rateLimited(Number.NaN);
   if (status >= 500) return new ProductError('unavailable', `Discord answered with status ${status}.`);

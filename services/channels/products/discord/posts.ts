@@ -1,12 +1,16 @@
 import type { ConversationPlace } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
-import type { OutboundFile, ProductPost } from '../product.ts';
+import type { MovedPlace, OutboundFile, ProductPost, RepliedMessage } from '../product.ts';
 import { ProductError } from '../product-error.ts';
-import { messageContent, newMessage, onceFor, withoutReply } from './content.ts';
+import { messageContent, newMessage, onceFor, referenceOf } from './content.ts';
 import {
   CANNOT_MESSAGE_USER,
   CANNOT_REPLY,
+  MISSING_PERMISSIONS,
+  NO_THREADS_HERE,
+  refusalError,
   THREAD_ARCHIVED,
   THREAD_EXISTS,
+  TOO_MANY_THREADS,
   UNKNOWN_CHANNEL,
   UNKNOWN_MESSAGE,
 } from './errors.ts';
@@ -21,8 +25,11 @@ const FIRST = 1;
 const NOT_SENT =
   'I have a message that only you may read, and I may not send you direct messages. Allow direct messages from members of this server, and try again.';
 
+const WITHOUT_THREADS: readonly number[] = [MISSING_PERMISSIONS, NO_THREADS_HERE, TOO_MANY_THREADS];
+
 interface NewMessage {
   body: object;
+  replyTo?: RepliedMessage | undefined;
   files?: { name: string; data: Buffer; contentType: string }[];
   permission?: string;
 }
@@ -31,6 +38,8 @@ interface NewMessage {
 export class DiscordPosts {
   readonly #api: RestApi;
   readonly #botName: string;
+  /** Why conversations have no threads, by the id that the thread would have. */
+  readonly #withoutThread = new Map<string, string>();
 
   constructor(api: RestApi, botName: string) {
     this.#api = api;
@@ -38,8 +47,8 @@ export class DiscordPosts {
   }
 
   async create(post: ProductPost, signal: AbortSignal): Promise<string> {
-    const { place, privateTo } = post;
-    const message = { body: newMessage(post) };
+    const { place, privateTo, replyTo } = post;
+    const message = { body: newMessage(post), replyTo };
     if (privateTo === undefined || !place.isGroup) return this.#send(place, message, signal);
     const isSent = await this.sendDirectly(privateTo, message.body, signal);
     // The text itself can contain a one-time link.
@@ -54,7 +63,7 @@ export class DiscordPosts {
   }
 
   async edit(id: string, post: ProductPost, signal: AbortSignal): Promise<void> {
-    const channel = channelOf(post.place);
+    const channel = channelOf(this.#placeOf(post.place));
     let isArchived = false;
     const change = () =>
       this.#api.request(
@@ -84,7 +93,12 @@ export class DiscordPosts {
       if (code === UNKNOWN_CHANNEL) throw gone();
       return undefined;
     };
-    await this.#api.request('delete', `/channels/${channelOf(place)}/messages/${id}`, { accept }, signal);
+    await this.#api.request(
+      'delete',
+      `/channels/${channelOf(this.#placeOf(place))}/messages/${id}`,
+      { accept },
+      signal,
+    );
   }
 
   async upload({ postId, place, name, mediaType, read }: OutboundFile, signal: AbortSignal): Promise<string> {
@@ -121,8 +135,9 @@ export class DiscordPosts {
   }
 
   /** Sends into the place. A conversation that began with a message in a channel gets its thread with the first answer. */
-  async #send(place: ConversationPlace, message: NewMessage, signal: AbortSignal): Promise<string> {
-    const { permission = writePermission(place), ...request } = message;
+  async #send(given: ConversationPlace, message: NewMessage, signal: AbortSignal): Promise<string> {
+    const place = this.#placeOf(given);
+    const { permission = writePermission(place), replyTo, body, files } = message;
     let isAbsent = false;
     let mayNotReply = false;
     const post = async (): Promise<string> => {
@@ -130,7 +145,8 @@ export class DiscordPosts {
         'post',
         `/channels/${channelOf(place)}/messages`,
         {
-          ...request,
+          body: { ...body, ...referenceOf({ replyTo, place }) },
+          ...(files && { files }),
           permission,
           accept: ({ code }) => {
             isAbsent = code === UNKNOWN_CHANNEL && canHaveNoThread(place);
@@ -146,30 +162,49 @@ export class DiscordPosts {
     try {
       return await post();
     } catch (error) {
-      if (mayNotReply) return this.#send(place, { ...message, body: withoutReply(message.body) }, signal);
+      if (mayNotReply) return this.#send(place, { ...message, replyTo: undefined }, signal);
       if (!isAbsent) throw error;
-      await this.#startThread(place, signal);
-      return post();
+      const problem = await this.#startThread(place, signal);
+      if (problem === '') return post();
+      this.#withoutThread.set(place.thread, problem);
+      return this.#send(place, message, signal);
     }
   }
 
-  /** Another worker may have created the thread at the same time. */
-  async #startThread({ place, thread }: ConversationPlace, signal: AbortSignal): Promise<void> {
+  /** The channel itself takes the posts of a conversation whose thread cannot be created. */
+  movedPlace(place: ConversationPlace): MovedPlace | undefined {
+    const problem = this.#withoutThread.get(place.thread);
+    if (problem === undefined) return undefined;
+    const reason = `The conversation has no thread, so it goes on with replies in the channel. ${problem}`;
+    return { place: { ...place, thread: '' }, reason };
+  }
+
+  #placeOf(place: ConversationPlace): ConversationPlace {
+    return this.movedPlace(place)?.place ?? place;
+  }
+
+  /** Returns why no thread can be created; empty when it exists. Another worker may have created it at the same time. */
+  async #startThread({ place, thread }: ConversationPlace, signal: AbortSignal): Promise<string> {
     const name = `Conversation with ${this.#botName || 'the agent'}`.slice(0, MAX_THREAD_NAME).toWellFormed();
-    await this.#api.request(
+    const permission = 'Create Public Threads';
+    const { problem = '' } = await this.#api.request<{ problem?: string }>(
       'post',
       `/channels/${place}/messages/${thread}/threads`,
       {
         body: { name, auto_archive_duration: ARCHIVE_MINUTES },
-        permission: 'Create Public Threads',
-        accept: ({ code }) => {
+        permission,
+        accept: (refusal) => {
+          const { code } = refusal;
           if (code === UNKNOWN_MESSAGE)
             throw new ProductError('refused', 'The first message of the conversation was deleted.');
-          return code === THREAD_EXISTS ? {} : undefined;
+          if (code === THREAD_EXISTS) return {};
+          const isImpossible = WITHOUT_THREADS.includes(code);
+          return isImpossible ? { problem: refusalError(refusal, permission).message } : undefined;
         },
       },
       signal,
     );
+    return problem;
   }
 }
 

@@ -74,6 +74,7 @@ function openClient(channel: ProductChannel, rest: RestApiOptions, context: Prod
     deletePost: (externalId, place, signal) => posts.delete(externalId, place, signal),
     // A repeated create returns the message that exists.
     findPost: async () => undefined,
+    movedPlace: (place) => posts.movedPlace(place),
     uploadFile: (file, signal) => posts.upload(file, signal),
     downloadFile: (file, signal) => downloadFile(file, { apiUrl, transport, maxBytes }, signal),
     answer: (event, text, signal) =>

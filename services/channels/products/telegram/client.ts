@@ -6,6 +6,7 @@ import type {
 } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type {
   EventReceiver,
+  MovedPlace,
   OutboundFile,
   ProductChannel,
   ProductClient,
@@ -123,9 +124,9 @@ export class TelegramClient implements ProductClient {
     }
   }
 
-  movedPlace(place: ConversationPlace): ConversationPlace | undefined {
+  movedPlace(place: ConversationPlace): MovedPlace | undefined {
     const supergroup = this.#upgraded.get(place.place);
-    return supergroup === undefined ? undefined : { ...place, place: supergroup };
+    return supergroup === undefined ? undefined : { place: { ...place, place: supergroup }, reason: '' };
   }
 
   downloadFile(file: InboundFile, signal: AbortSignal) {

@@ -24,6 +24,7 @@ export function inboundEvent(members: Partial<InboundEvent>): InboundEvent {
     senderEmail: '',
     sentAt: undefined,
     messageId: '',
+    botMessageId: '',
     ...members,
   };
 }

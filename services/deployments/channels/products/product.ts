@@ -31,8 +31,11 @@ export type Identity = ChannelIdentity | undefined;
 
 export type ParsedEvent =
   | { outcome: 'event'; event: InboundEvent }
-  /** Not for the agent. `event` has its sender and place, if they are known. `move`: a place has got another id. */
-  | { outcome: 'ignored'; reason: string; event?: InboundEvent; move?: PlaceMove }
+  /**
+   * Not for the agent. `event` has its sender and place, if they are known. `move`: a place has got another id.
+   * `deletedMessage`: the message that the event is about. The deletion of a post is not listed.
+   */
+  | { outcome: 'ignored'; reason: string; event?: InboundEvent; move?: PlaceMove; deletedMessage?: string }
   /** Of another app or workspace, although it is signed. */
   | { outcome: 'refused'; reason: 'app_mismatch' | 'team_mismatch' }
   /** A check of the product, which is answered and not stored. */

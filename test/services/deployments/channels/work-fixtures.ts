@@ -169,12 +169,18 @@ function createWorker({ context, connection }: Pick<ChannelSystem, 'context' | '
     },
 
     note: (
-      lease: { deploymentId: string; conversation: string; fence: number; movedTo?: ConversationPlace },
+      lease: {
+        deploymentId: string;
+        conversation: string;
+        fence: number;
+        movedTo?: ConversationPlace;
+        movedReason?: string;
+      },
       ...notes: Partial<PostNote>[]
     ) => {
-      const { deploymentId, conversation, fence, movedTo } = lease;
+      const { deploymentId, conversation, fence, movedTo, movedReason = '' } = lease;
       const posts = notes.map((note) => ({ ...NOTE, ...note }));
-      return client.notePosts({ deploymentId, conversation, fence, posts, movedTo }, options());
+      return client.notePosts({ deploymentId, conversation, fence, posts, movedTo, movedReason }, options());
     },
 
     release: (lease: { deploymentId: string; conversation: string; fence: number }, toldSeq = 0) => {
@@ -220,6 +226,7 @@ export const MESSAGE: InboundEvent = {
   senderEmail: '',
   sentAt: undefined,
   messageId: '',
+  botMessageId: '',
 };
 
 export const inPlace = (place: string) => ({ place, thread: '', isGroup: false });

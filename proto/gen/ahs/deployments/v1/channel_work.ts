@@ -195,6 +195,11 @@ export interface InboundEvent {
     | undefined;
   /** The product's id of the message. */
   messageId: string;
+  /**
+   * Discord: the message of the bot that this one replies to, or whose button was clicked. A conversation without a thread is
+   * found by it. Empty: none.
+   */
+  botMessageId: string;
 }
 
 export interface InboundFile {
@@ -365,8 +370,15 @@ export interface NotePostsRequest {
   conversation: string;
   fence: number;
   posts: PostNote[];
-  /** The place of the conversation has another id at the product now. Its conversations go on there. Absent: unchanged. */
-  movedTo: ConversationPlace | undefined;
+  /**
+   * The place of the conversation is another one now: another id of the same place, in which all its conversations go on; or
+   * the place itself, because its thread cannot be created. Absent: unchanged.
+   */
+  movedTo:
+    | ConversationPlace
+    | undefined;
+  /** Why the thread cannot be created. Empty: the place has another id. */
+  movedReason: string;
 }
 
 /**
@@ -1441,6 +1453,7 @@ function createBaseInboundEvent(): InboundEvent {
     senderEmail: "",
     sentAt: undefined,
     messageId: "",
+    botMessageId: "",
   };
 }
 
@@ -1508,6 +1521,9 @@ export const InboundEvent: MessageFns<InboundEvent> = {
     }
     if (message.messageId !== "") {
       writer.uint32(170).string(message.messageId);
+    }
+    if (message.botMessageId !== "") {
+      writer.uint32(178).string(message.botMessageId);
     }
     return writer;
   },
@@ -1691,6 +1707,14 @@ export const InboundEvent: MessageFns<InboundEvent> = {
             }
 
             message.messageId = reader.string();
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.botMessageId = reader.string();
             continue;
           }
         }
@@ -2979,7 +3003,7 @@ export const DecideFromChannelResponse: MessageFns<DecideFromChannelResponse> = 
 };
 
 function createBaseNotePostsRequest(): NotePostsRequest {
-  return { deploymentId: "", conversation: "", fence: 0, posts: [], movedTo: undefined };
+  return { deploymentId: "", conversation: "", fence: 0, posts: [], movedTo: undefined, movedReason: "" };
 }
 
 export const NotePostsRequest: MessageFns<NotePostsRequest> = {
@@ -2998,6 +3022,9 @@ export const NotePostsRequest: MessageFns<NotePostsRequest> = {
     }
     if (message.movedTo !== undefined) {
       ConversationPlace.encode(message.movedTo, writer.uint32(42).fork()).join();
+    }
+    if (message.movedReason !== "") {
+      writer.uint32(50).string(message.movedReason);
     }
     return writer;
   },
@@ -3053,6 +3080,14 @@ export const NotePostsRequest: MessageFns<NotePostsRequest> = {
             }
 
             message.movedTo = ConversationPlace.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.movedReason = reader.string();
             continue;
           }
         }

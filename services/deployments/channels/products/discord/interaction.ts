@@ -35,6 +35,7 @@ export function parseInteraction(interaction: JsonObject, identity: Identity): P
     mentionsBot: true,
     messageId,
     messageExternalId: messageId,
+    botMessageId: messageId,
     answerToken: textIn(interaction.token),
   });
   const data = objectIn(interaction.data);

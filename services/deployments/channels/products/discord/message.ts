@@ -18,6 +18,7 @@ export function parseMessage(message: JsonObject, identity: Identity): ParsedEve
   const botId = identity?.botId ?? '';
   const content = textIn(message.content);
   const isMention = mentionOf(botId);
+  const original = objectIn(message.referenced_message);
   const text = content.replace(isMention.atStart, '').trim();
   const files = listIn(message.attachments).map(fileOf);
   const command = commandInText(text);
@@ -32,7 +33,8 @@ export function parseMessage(message: JsonObject, identity: Identity): ParsedEve
     team: idIn(message.guild_id),
     mentionsBot:
       listIn(message.mentions).some((user) => isBot(user, botId)) || isMention.anywhere.test(content),
-    repliesToBot: isBot(objectIn(message.referenced_message).author, botId),
+    repliesToBot: isBot(original.author, botId),
+    botMessageId: isBot(original.author, botId) ? idIn(original.id) : '',
     text,
     files,
     command: command ?? '',

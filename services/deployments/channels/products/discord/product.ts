@@ -1,4 +1,4 @@
-import { type JsonObject, objectIn, parseObject } from '../json-members.ts';
+import { idIn, type JsonObject, objectIn, parseObject } from '../json-members.ts';
 import { ignored, jsonAnswer, type Product } from '../product.ts';
 import { COMMAND, PING, parseInteraction } from './interaction.ts';
 import { parseMessage } from './message.ts';
@@ -11,7 +11,6 @@ const DEFERRED_MESSAGE = { type: 5, data: { flags: 1 << 6 } };
 const DEFERRED_UPDATE = { type: 6 };
 const IGNORED: ReadonlyMap<unknown, string> = new Map([
   ['MESSAGE_UPDATE', 'edited'],
-  ['MESSAGE_DELETE', 'deleted'],
   ['MESSAGE_DELETE_BULK', 'deleted'],
 ]);
 
@@ -33,6 +32,8 @@ export const discord: Product = {
     const { t, d } = objectIn(raw);
     if (t === 'MESSAGE_CREATE') return parseMessage(objectIn(d), identity);
     if (t === 'INTERACTION_CREATE') return parseInteraction(objectIn(d), identity);
+    if (t === 'MESSAGE_DELETE')
+      return { outcome: 'ignored', reason: 'deleted', deletedMessage: idIn(objectIn(d).id) };
     return ignored(IGNORED.get(t) ?? 'unknown_event');
   },
 

@@ -3,6 +3,7 @@ import {
   messageContent,
   newMessage,
   nonceOf,
+  referenceOf,
 } from '../../../../../services/channels/products/discord/content.ts';
 import {
   isFileUrl,
@@ -60,22 +61,13 @@ describe('messageContent of Discord', () => {
   });
 });
 
-const IN_THREAD = { place: { place: '1', thread: '2', isGroup: true }, replyTo: undefined };
+describe('referenceOf', () => {
+  const place = { place: '1', thread: '2', isGroup: true };
+  const reply = (messageId: string) => referenceOf({ place, replyTo: { messageId, place: '1' } });
 
-describe('newMessage of Discord', () => {
-  const reply = (messageId: string) =>
-    newMessage({
-      postId: 'pst_1',
-      revision: 1,
-      markdown: 'Hello',
-      approval: undefined,
-      ...IN_THREAD,
-      replyTo: { messageId, place: '1' },
-    });
-
-  it('replies to a message of the thread, also if it was deleted, and not to the one the thread was made from', () => {
-    expect(reply('3')).toMatchObject({ message_reference: { message_id: '3', fail_if_not_exists: false } });
-    expect(reply('2')).not.toHaveProperty('message_reference');
+  it('names a message of the thread, also a deleted one, and not the one from which the thread was made', () => {
+    expect(reply('3')).toEqual({ message_reference: { message_id: '3', fail_if_not_exists: false } });
+    expect(reply('2')).toEqual({});
   });
 });
 
@@ -90,7 +82,7 @@ describe('nonceOf', () => {
     const nonces = [post, ...others].map(nonceOf);
     expect(new Set(nonces).size).toBe(4);
     expect(nonces.every((nonce) => nonce.length <= 25)).toBe(true);
-    const message = newMessage({ ...post, ...IN_THREAD, markdown: 'Hello', approval: undefined });
+    const message = newMessage({ ...post, markdown: 'Hello', approval: undefined });
     expect(message).toMatchObject({ nonce: nonces[0], enforce_nonce: true });
   });
 });
