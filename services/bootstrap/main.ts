@@ -81,7 +81,8 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
       (warning) => warning !== undefined,
     );
     const url = await openModules(config, modules, infrastructure);
-    letYoungGenerationGrow();
+    // A channel worker waits for products most of the time, and its idle connections would keep the memory of busy moments.
+    if (config.target !== 'channels') letYoungGenerationGrow();
     const isTeam = config.common.authMode === 'oidc';
     const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };
     if (url) process.stdout.write(banner({ url, ...facts, warnings }));
