@@ -1,6 +1,9 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import type { Call } from '../../../lib/grpc/contract.ts';
+import type { Ids } from '../../../lib/ids.ts';
 import type { InboundEvent } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
-import type { LinkStore, ProductAccount } from '../store/links.ts';
+import type { LinkStore, ProductAccount, StoredLink } from '../store/links.ts';
 import type { Channel } from './channel-reader.ts';
 
 /** The account that has sent an event. */
@@ -25,22 +28,44 @@ interface SentEvent {
 
 type AccountCall = Pick<Call, 'trace' | 'requestId'>;
 
+/** StoredLink.how of a link that a verified e-mail has created. */
+const BY_EMAIL = 'email';
+
 interface AccountUsersContext {
-  links: Pick<LinkStore, 'ofAccounts'>;
+  links: Pick<LinkStore, 'ofAccounts' | 'add'>;
+  record: AuditRecorder;
+  clock: Clock;
+  ids: Ids;
   /** Returns the enabled user with this verified e-mail. */
   userOfEmail: (email: string, channel: Channel, call: AccountCall) => Promise<string | undefined>;
 }
 
 export type AccountUsers = ReturnType<typeof createAccountUsers>;
 
-/** Finds the users that accounts belong to. */
-export function createAccountUsers({ links, userOfEmail }: AccountUsersContext) {
+/**
+ * Finds the users that accounts belong to. A verified e-mail creates a link where the channel trusts it. Channels that do not
+ * trust e-mails ignore such links.
+ */
+export function createAccountUsers({ links, record, clock, ids, userOfEmail }: AccountUsersContext) {
   const keyOf = ({ provider, team, externalId }: ProductAccount) =>
     JSON.stringify([provider, team, externalId]);
 
-  async function byEmail({ channel, event: { senderEmail } }: SentEvent, call: AccountCall): Promise<string> {
-    if (!channel.config.trustEmail || senderEmail === '') return '';
-    return (await userOfEmail(senderEmail, channel, call)) ?? '';
+  async function byEmail({ channel, event }: SentEvent, call: AccountCall): Promise<string> {
+    if (!channel.config.trustEmail || event.senderEmail === '') return '';
+    const userId = await userOfEmail(event.senderEmail, channel, call);
+    if (userId === undefined) return '';
+    const account = { ...accountOf(channel, event), externalName: event.senderName };
+    const link = { ...account, linkId: ids('lnk'), userId, how: BY_EMAIL, createdAt: clock.now() };
+    await recordLink(link, call);
+    await links.add(link, { trace: call.trace });
+    return userId;
+  }
+
+  async function recordLink({ linkId, ...link }: StoredLink, call: AccountCall): Promise<void> {
+    const { provider, team, externalId: external_id, userId: user_id, how } = link;
+    const data = { provider, team, external_id, user_id, how };
+    const caller = { userId: user_id, roles: [] };
+    await record({ action: 'channel.link', targetId: linkId, data }, { ...call, caller });
   }
 
   return {
@@ -49,13 +74,14 @@ export function createAccountUsers({ links, userOfEmail }: AccountUsersContext) 
       const accounts = events.map(({ channel, event }) => accountOf(channel, event));
       const known = accounts.filter(({ externalId }) => externalId !== '');
       const found = new Map(
-        (await links.ofAccounts(known, { trace: call.trace })).map((link) => [keyOf(link), link.userId]),
+        (await links.ofAccounts(known, { trace: call.trace })).map((link) => [keyOf(link), link]),
       );
       return Promise.all(
         events.map((sent, index) => {
           const account = accounts[index];
-          const linked = account && found.get(keyOf(account));
-          return linked ?? byEmail(sent, call);
+          const link = account && found.get(keyOf(account));
+          const counts = link && (link.how !== BY_EMAIL || sent.channel.config.trustEmail);
+          return counts ? link.userId : byEmail(sent, call);
         }),
       );
     },

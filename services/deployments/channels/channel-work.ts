@@ -65,7 +65,10 @@ export function createChannelWork(
   const { publicUrl, callbackUrl, verification, inbox, movePlaces } = rest;
   const { deliveries, conversationWork, posts, noteStore, links } = stores;
   const users = createChannelUsers({ agents, auth, bus, clock });
-  const accounts = createAccountUsers({ links, userOfEmail: createEmailUsers({ auth, clock }) });
+  const accounts = createAccountUsers({
+    ...{ links, record, clock, ids },
+    userOfEmail: createEmailUsers({ auth, clock }),
+  });
   const workHints = createWorkHints(bus, clock, ['channels.work', 'channels.changed', 'deployments.changed']);
   const pullHints = createWorkHints(bus, clock, ['channels.posts']);
   const wakeWork = (deploymentId: string) => bus.publish('channels.work', deploymentId);

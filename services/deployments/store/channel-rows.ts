@@ -86,9 +86,10 @@ export function channelOf({ config, identity, movedPlaces, ...row }: ChannelRow)
   };
 }
 
-/** Members that an earlier release did not store have their defaults. */
+/** Members that an earlier release did not store have their defaults. It also stored trustEmail of products without e-mails. */
 function configOf(provider: Provider, text: string): ChannelConfig {
-  return { ...defaultConfig(provider), ...JSON.parse(text) };
+  const stored: ChannelConfig = { ...defaultConfig(provider), ...JSON.parse(text) };
+  return { ...stored, trustEmail: stored.trustEmail && provider === 'slack' };
 }
 
 function identityOf(text: string | null): ChannelIdentity | null {

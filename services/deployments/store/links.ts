@@ -90,6 +90,13 @@ const PUT = statement(
      created_at = excluded.created_at`,
 );
 
+const ADD = statement(
+  'links.add',
+  `insert into links (link_id, provider, team, external_id, external_name, user_id, how, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)
+   on conflict (provider, team, external_id) do nothing`,
+);
+
 const SWEEP = statement('links.sweep_offers', 'delete from link_codes where expires_at <= $1');
 
 /** An account has at most one offer. */
@@ -161,6 +168,11 @@ export function createLinkStore(db: Database) {
     findInChannel: (deploymentId: string, linkId: string, options?: ReadOptions) =>
       one(FIND_IN_CHANNEL, deploymentId, linkId, options),
 
+    /** An account has at most one link, so another one that was added meanwhile stays. */
+    async add(link: StoredLink, { trace }: WriteOptions = {}): Promise<void> {
+      await db.change(ADD, valuesOf(link), { trace });
+    },
+
     /** Returns whether the link existed. */
     remove: async (linkId: string, { trace, viewer }: WriteOptions = {}): Promise<boolean> =>
       (await db.change(REMOVE, [linkId], { trace, viewer })) > 0,
@@ -176,15 +188,18 @@ export function createLinkStore(db: Database) {
       return db.transaction(
         async (tx) => {
           if ((await tx.change(USE_OFFER, [codeSha256, now])) === 0) return false;
-          const { linkId, provider, team, externalId, externalName, userId, how, createdAt } = link;
-          const values = [linkId, provider, team, externalId, externalName, userId, how, createdAt];
-          await tx.change(PUT, values);
+          await tx.change(PUT, valuesOf(link));
           return true;
         },
         { trace },
       );
     },
   };
+}
+
+function valuesOf(link: StoredLink): unknown[] {
+  const { linkId, provider, team, externalId, externalName, userId, how, createdAt } = link;
+  return [linkId, provider, team, externalId, externalName, userId, how, createdAt];
 }
 
 /** Replaces the offer of the account, and removes expired ones. */

@@ -75,6 +75,8 @@ export function changeConfig(
     newSessionAfterIdleSeconds: idleSecondsOf(current, request.newSessionAfterIdleSeconds, problems),
     greeting: greetingOf(current, request.greeting, problems),
   } satisfies Unchecked;
+  if (request.trustEmail && provider !== 'slack')
+    problems.add('/config/trust_email', 'must be true only for Slack, because other products tell no e-mail');
   problems.oneOf('/config/mode', config.mode, MODES[provider]);
   problems.oneOf('/config/respond_to', config.respondTo, ['mentions', 'all']);
   problems.oneOf('/config/owner', config.owner, ['creator', 'sender']);

@@ -106,15 +106,30 @@ describe('senders of channels', () => {
     const senderEmail = 'Uma@example.org';
     system.fakes.users.set(LINKED, { enabled: true, email: 'uma@example.org' });
     system.fakes.users.set(OWNER.userId, { enabled: true, email: 'xuma@example.org' });
-    const trusting = await system.createChannel({ trustEmail: true });
+    const trusting = await system.createChannel({ trustEmail: true }, 'slack');
     expect(await claim(trusting, { senderEmail })).toMatchObject({ accessRefusal: '', userId: LINKED });
-    const other = await system.createChannel();
+    await system.disable(trusting);
+    const other = await system.createChannel({}, 'slack');
     expect(await claim(other, { senderEmail })).toMatchObject({ accessRefusal: 'not_linked' });
+  });
+
+  it('have a link that is listed and can be removed after they were known by their e-mail', async () => {
+    system.fakes.users.set(LINKED, { enabled: true, email: 'uma@example.org' });
+    const channel = await system.createChannel({ trustEmail: true }, 'slack');
+    for (const senderEmail of ['uma@example.org', '']) {
+      await system.receive(channel, { senderEmail });
+      expect(await system.worker.accept()).toMatchObject({ userId: LINKED });
+    }
+    const request = { agentId: '', deploymentId: channel, page: undefined };
+    const { links } = await system.edge.listLinks(request, asOwner);
+    expect(links).toMatchObject([{ externalId: 'U1', userId: LINKED, how: 'email' }]);
+    await system.edge.deleteLink({ agentId: '', deploymentId: channel, linkId: links[0]!.linkId }, asOwner);
+    expect(await claim(channel)).toMatchObject({ accessRefusal: 'not_linked' });
   });
 
   it('are known by the e-mail that the product has told the worker', async () => {
     system.fakes.users.set(LINKED, { enabled: true, email: 'uma@example.org' });
-    const channel = await system.createChannel({ trustEmail: true });
+    const channel = await system.createChannel({ trustEmail: true }, 'slack');
     await system.receive(channel);
     const { worker } = system;
     const [first] = await worker.claimDeliveries();

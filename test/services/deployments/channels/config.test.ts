@@ -79,6 +79,13 @@ describe('settings of a channel', () => {
     expect(() => newConfig('telegram', { access })).toThrow(refusal('/config/access/allow_external'));
   });
 
+  it('trust e-mails only of Slack, because other products tell none', () => {
+    expect(newConfig('slack', { trustEmail: true }).trustEmail).toBe(true);
+    expect(newConfig('discord', { trustEmail: false }).trustEmail).toBe(false);
+    for (const provider of ['telegram', 'discord', 'http'] as const)
+      expect(() => newConfig(provider, { trustEmail: true })).toThrow(refusal('/config/trust_email'));
+  });
+
   it('forget lists and approvers of a former mode', () => {
     const listed = newConfig('slack', {
       access: { mode: 'list', people: { ids: ['U1', 'U1', 'U2'] } },
