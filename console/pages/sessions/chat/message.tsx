@@ -4,6 +4,7 @@ import type { ChatMessage as SaidItem } from '../../../journal/chat.ts';
 import { jsonText } from '../../../parts/text/json.ts';
 import { MarkdownView } from '../../../parts/text/markdown.tsx';
 import { providerName } from '../../../parts/text/provider-names.ts';
+import { isProtocolActor, ProtocolActor } from '../../../parts/tokens/protocol-actor.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Time } from '../../../ui/time.tsx';
@@ -34,6 +35,11 @@ export function Message({ message, session, mayWrite, onRaw }: MessageProps) {
       <div className="mb-1 flex items-center gap-2 text-xs text-muted">
         <bdi className="font-medium">{sender}</bdi>
         {message.sender && <span>{providerName(message.sender.provider)}</span>}
+        {isProtocolActor(message.actor) && (
+          <span>
+            <ProtocolActor actor={message.actor} ownerId={session.created_by} />
+          </span>
+        )}
         <Time at={message.createdAt} />
         {message.isQueued && <Badge>Queued</Badge>}
         {!message.isDraft && (

@@ -6,6 +6,7 @@ import type { Session } from '../../../gen/index.ts';
 import { ErrorState } from '../../../parts/errors/error-state.tsx';
 import { useQueryFailure } from '../../../parts/errors/use-query-failure.ts';
 import { jsonText } from '../../../parts/text/json.ts';
+import { isProtocolActor, ProtocolActor } from '../../../parts/tokens/protocol-actor.tsx';
 import { IconButton } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
@@ -83,6 +84,14 @@ export function EventInspector({ session, seq, lastSeq, mayFork, onSeq, onClose 
               <dd className="truncate font-mono text-xs" title={event.actor.id}>
                 {event.actor.type} {event.actor.id}
               </dd>
+              {isProtocolActor(event.actor) && (
+                <>
+                  <dt className="text-muted">Client</dt>
+                  <dd className="truncate">
+                    <ProtocolActor actor={event.actor} ownerId={session.created_by} />
+                  </dd>
+                </>
+              )}
               {event.turn_id && (
                 <>
                   <dt className="text-muted">Turn</dt>
