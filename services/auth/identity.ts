@@ -34,6 +34,8 @@ interface Fact<Value> {
 export interface PresentedCredential {
   bearer: string;
   login: string;
+  /** The URL of the protocol endpoint that the request addresses. Access tokens may have it as audience. */
+  resource?: string | undefined;
   /** IP address of the client. */
   address?: string | undefined;
   /** The check of a long-lived response, which limits do not count. */
@@ -117,12 +119,13 @@ export function createIdentifier(context: IdentityContext) {
   }
 
   async function byAccessToken(
-    { bearer, address, again }: PresentedCredential,
+    { bearer, resource, address, again }: PresentedCredential,
     call: Call,
   ): Promise<Identity> {
     if (!accessTokens) throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
     const { userId, scopes, validUntil } = await accessTokens.verify(bearer, {
       trace: call.trace,
+      resource,
       address,
       again,
     });

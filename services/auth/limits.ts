@@ -6,6 +6,7 @@ import { Refusal, refuse } from '../../lib/errors.ts';
 import type { Call } from '../../lib/grpc/contract.ts';
 import { LruCache } from '../../lib/lru.ts';
 import type { Identifier, Identity, PresentedCredential } from './identity.ts';
+import { hasTokenPrefix } from './token-value.ts';
 
 interface LimitsContext {
   rateLimiter: RateLimiter;
@@ -68,10 +69,12 @@ export function limitIdentify(
   const validCredentials = new LruCache<string, true>(MAX_ENTRIES);
 
   async function identifyLimited(presented: PresentedCredential, call: Call): Promise<Identity> {
-    const credential = presented.bearer || presented.login;
+    const { bearer, login, resource = '' } = presented;
+    const credential = bearer || login;
     // The rejection of a request without a credential needs no lookup.
     if (loginsPerMinute === 0 || !credential) return identify(presented, call);
-    const digest = sha256(credential);
+    // An access token can be valid for one resource and rejected for another one.
+    const digest = sha256(isAccessToken(bearer) ? `${resource}\n${credential}` : credential);
     if (!validCredentials.has(digest)) sources.check(presented.address);
     try {
       const identity = await identify(presented, call);
@@ -96,6 +99,11 @@ export function limitIdentify(
     }
     return identity;
   };
+}
+
+/** Whether the bearer token is one of the identity provider. */
+function isAccessToken(bearer: string): boolean {
+  return bearer !== '' && !hasTokenPrefix(bearer);
 }
 
 function isRejectedCredential(error: unknown): boolean {

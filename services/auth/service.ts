@@ -9,6 +9,7 @@ import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import { createLoginAuditor, createRecorder } from './audit-recorder.ts';
 import type { AuthConfig } from './config.ts';
 import { auditHandlers } from './handlers/audit.ts';
+import { authorizationServerHandlers } from './handlers/authorization-server.ts';
 import type { AuthHandlerContext } from './handlers/context.ts';
 import { loginHandlers } from './handlers/logins.ts';
 import { tokenHandlers } from './handlers/tokens.ts';
@@ -26,6 +27,7 @@ import { administratorsOf, issuerOf, openTeam, type TeamOptions } from './team.t
 /** The default callers of each RPC. */
 export const peers: Peers<AuthServiceDefinition> = {
   identify: ['edge'],
+  getAuthorizationServer: ['edge'],
   beginLogin: ['edge'],
   finishLogin: ['edge'],
   endLogin: ['edge'],
@@ -112,6 +114,7 @@ export async function openAuth(
     identify: isLimited ? limitIdentify(identities.identify, limits, sources) : identities.identify,
     sourceLimiter: sources,
     logins: opened?.logins,
+    authorizationServer: opened?.authorizationServer,
     users,
     tokens: createTokenStore(db),
     audit: acts,
@@ -126,6 +129,7 @@ export async function openAuth(
       contract: AuthServiceDefinition,
       handlers: {
         ...loginHandlers(handlerContext),
+        ...authorizationServerHandlers(handlerContext),
         ...tokenHandlers(handlerContext),
         ...userHandlers(handlerContext),
         ...auditHandlers(handlerContext),

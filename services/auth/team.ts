@@ -99,5 +99,6 @@ export function openTeam(config: AuthConfig, { publicUrl }: TeamOptions, context
           introspection,
           introspectionCacheMs: IDENTITY_CACHE_MS,
         });
-  return { logins, accessTokens, checkProvider: provider.check };
+  const authorizationServer = accessTokens && { issuer: () => provider.issuer(), scopePrefix };
+  return { logins, accessTokens, authorizationServer, checkProvider: provider.check };
 }

@@ -3,6 +3,7 @@ import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Identifier } from '../identity.ts';
 import type { SourceLimiter } from '../limits.ts';
+import type { AuthorizationServer } from '../oidc/authorization-server.ts';
 import type { LoginFlow } from '../oidc/login-flow.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { TokenStore } from '../store/tokens.ts';
@@ -14,6 +15,8 @@ export interface AuthHandlerContext {
   sourceLimiter: SourceLimiter;
   /** Undefined in local mode. */
   logins: LoginFlow | undefined;
+  /** Undefined: access tokens of the identity provider are rejected. */
+  authorizationServer: AuthorizationServer | undefined;
   users: UserStore;
   tokens: TokenStore;
   audit: AuditStore;

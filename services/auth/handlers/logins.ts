@@ -18,7 +18,9 @@ export function loginHandlers({
 
   return {
     async identify(request, call) {
-      const { validUntil, ...identity } = await identify(request, call);
+      // Only the edge knows which endpoint a request addresses.
+      const resource = call.peer === 'edge' ? request.resource || undefined : undefined;
+      const { validUntil, ...identity } = await identify({ ...request, resource }, call);
       const validForMs = Math.floor(validUntil) - clock.now().getTime();
       return { ...identity, validForMs: validForMs > 0 ? validForMs : undefined };
     },

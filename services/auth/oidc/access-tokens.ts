@@ -22,8 +22,18 @@ interface TokenRights {
 }
 
 interface Verified extends TokenRights {
+  /** The audiences of the token. It is rejected for a request that accepts none of them. */
+  audiences: readonly string[];
   /** The token is verified again from then on, in milliseconds since the epoch. */
   validUntil: number;
+}
+
+/** An active token, for any audience. */
+interface Introspected {
+  audiences: readonly string[];
+  validUntil: number;
+  /** Creates the user when the token is used for the first time. */
+  rights(): Promise<TokenRights>;
 }
 
 interface AccessTokensContext {
@@ -42,6 +52,8 @@ interface AccessTokensContext {
 /** A presented token. */
 export interface TokenRequest {
   trace: Trace;
+  /** The URL of a protocol endpoint. A token is accepted with this audience, too. */
+  resource?: string | undefined;
   /** IP address of the client. */
   address?: string | undefined;
   /** The check of a long-lived response. Its token has been verified, perhaps by another process. */
@@ -53,7 +65,21 @@ interface Rejection {
   message: string;
   /** Milliseconds since the epoch. */
   endsAt: number;
+  /** The audiences of a valid token. The rejection does not apply to requests that accept one of them. */
+  audiences: readonly string[];
 }
+
+/** A rejection of a valid token that was made for other services or endpoints. */
+class ForeignAudience extends Refusal {
+  readonly audiences: readonly string[];
+
+  constructor(audiences: readonly string[]) {
+    super('UNAUTHENTICATED', INVALID);
+    this.audiences = audiences;
+  }
+}
+
+const INVALID = 'The access token is invalid or made for another service.';
 
 /** Each of the caches holds at most this many tokens. */
 const MAX_CACHED_TOKENS = 10_000;
@@ -67,21 +93,38 @@ export type AccessTokens = ReturnType<typeof createAccessTokenVerifier>;
 
 /**
  * Verifies access tokens of the identity provider. A JWT is verified once and then cached until it expires. Rejections are
- * cached for a minute. Caches contain digests, never tokens.
+ * cached for a minute. Caches contain digests, never tokens. They hold the audiences of each token, which are compared with
+ * those that each request accepts, so a token that was verified for one resource does not count for another one.
  */
 export function createAccessTokenVerifier(context: AccessTokensContext) {
   const { provider, userSync, clock, log, audience, scopePrefix, introspection } = context;
   const verifiedJwts = new LruCache<string, Verified>(MAX_CACHED_TOKENS);
-  const introspected = createCache<Verified>(clock, context.introspectionCacheMs);
+  const introspected = createCache<Introspected>(clock, context.introspectionCacheMs);
   const rejections = new LruCache<string, Rejection>(MAX_CACHED_TOKENS);
   /** Tokens that were valid when they were last verified. Their queries are not limited. */
   const known = new LruCache<string, true>(MAX_CACHED_TOKENS);
 
-  async function verifyJwt(token: string, digest: string, source: QuerySource, trace: Trace) {
+  const isAccepted = (audiences: readonly string[], { resource }: TokenRequest) =>
+    audiences.includes(audience) || (resource !== undefined && audiences.includes(resource));
+
+  async function verifyJwt(token: string, digest: string, source: QuerySource, request: TokenRequest) {
     const claims = await claimsOf(token, source);
-    const found = { ...(await userOf(claims, { trace })), validUntil: Number(claims.exp) * 1_000 };
+    const audiences = audiencesIn(claims);
+    if (!isAccepted(audiences, request)) throw new ForeignAudience(audiences);
+    const validUntil = Number(claims.exp) * 1_000;
+    const found = { ...(await userOf(claims, request)), audiences, validUntil };
     verifiedJwts.set(digest, found);
     return found;
+  }
+
+  async function verifyOpaque(token: string, digest: string, source: QuerySource, request: TokenRequest) {
+    // Concurrent requests for different resources share the query, so it is made without regard to the audience.
+    const found = await introspected.get(digest, (startedAt) =>
+      introspect(token, source, request.trace, startedAt),
+    );
+    const { audiences, validUntil } = found;
+    if (!isAccepted(audiences, request)) throw new ForeignAudience(audiences);
+    return { ...(await found.rights()), audiences, validUntil };
   }
 
   async function claimsOf(token: string, source: QuerySource): Promise<JWTPayload> {
@@ -102,7 +145,6 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
     const loadedKeys = createLocalJWKSet(keys.jwks() ?? { keys: [] });
     const { payload, protectedHeader } = await jwtVerify(token, loadedKeys, {
       issuer,
-      audience,
       algorithms: SIGNATURE_ALGORITHMS,
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: clock.now(),
@@ -117,15 +159,14 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
     source: QuerySource,
     trace: Trace,
     startedAt: number,
-  ): Promise<Verified> {
+  ): Promise<Introspected> {
     const response = await introspectionOf(token, source);
-    const isForAudience = [response.aud ?? []].flat().includes(audience);
     const isExpired = response.exp !== undefined && response.exp * 1_000 <= clock.now().getTime();
     const isBearer =
       (response.token_type ?? 'bearer').toLowerCase() === 'bearer' && response.cnf === undefined;
-    if (!response.active || !isForAudience || isExpired || !isBearer) throw invalidToken();
+    if (!response.active || isExpired || !isBearer) throw invalidToken();
     const validUntil = startedAt + context.introspectionCacheMs;
-    return { ...(await userOf(response, { trace })), validUntil };
+    return { audiences: audiencesIn(response), validUntil, rights: once(() => userOf(response, { trace })) };
   }
 
   async function introspectionOf(token: string, source: QuerySource) {
@@ -167,27 +208,32 @@ export function createAccessTokenVerifier(context: AccessTokensContext) {
 
   return {
     /** Fails with UNAUTHENTICATED or TOKEN_EXPIRED, or with DEPENDENCY_UNAVAILABLE when the provider is needed. */
-    async verify(token: string, { trace, address = '', again }: TokenRequest): Promise<Verified> {
+    async verify(token: string, request: TokenRequest): Promise<Verified> {
+      const { address = '', again } = request;
       const digest = sha256(token);
       const now = clock.now().getTime();
       const cached = verifiedJwts.get(digest);
-      if (cached && cached.validUntil > now) return cached;
+      if (cached && cached.validUntil > now) {
+        if (!isAccepted(cached.audiences, request)) throw invalidToken();
+        return cached;
+      }
       const rejection = rejections.get(digest);
-      if (rejection && rejection.endsAt > now) throw refuse(rejection.code, rejection.message);
+      if (rejection && rejection.endsAt > now && !isAccepted(rejection.audiences, request))
+        throw refuse(rejection.code, rejection.message);
       const form = tokenFormOf(token);
       if (form === 'malformed' || (form === 'opaque' && !introspection)) throw invalidToken();
       const source = again || known.has(digest) ? UNLIMITED : address;
       try {
-        const found = await (form === 'jwt'
-          ? verifyJwt(token, digest, source, trace)
-          : introspected.get(digest, (startedAt) => introspect(token, source, trace, startedAt)));
+        const verifyForm = form === 'jwt' ? verifyJwt : verifyOpaque;
+        const found = await verifyForm(token, digest, source, request);
         known.set(digest, true);
         return found;
       } catch (error) {
         if (isFinalRejection(error)) {
           const { code, message } = error;
-          rejections.set(digest, { code, message, endsAt: now + REJECTION_MS });
-          known.delete(digest);
+          const audiences = error instanceof ForeignAudience ? error.audiences : [];
+          rejections.set(digest, { code, message, endsAt: now + REJECTION_MS, audiences });
+          if (audiences.length === 0) known.delete(digest);
         }
         throw error;
       }
@@ -200,8 +246,6 @@ const PROVIDER_ERROR_CODES = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'E
 
 /** OAuth errors of the introspection endpoint that concern the token. */
 const REJECTING_ERRORS = new Set(['invalid_request', 'invalid_token', 'unsupported_token_type']);
-
-const INVALID = 'The access token is invalid or made for another service.';
 
 function invalidToken(): Refusal {
   return refuse('UNAUTHENTICATED', INVALID);
@@ -218,6 +262,22 @@ function isAccessToken(claims: JWTPayload, type: string | undefined): boolean {
   const kind = type?.toLowerCase().replace(/^application\//, '') ?? 'jwt';
   const isIdToken = claims.typ === 'ID' || ID_TOKEN_CLAIMS.some((claim) => claims[claim] !== undefined);
   return TYPES.includes(kind) && !isIdToken && claims.cnf === undefined;
+}
+
+function audiencesIn({ aud }: { aud?: unknown }): string[] {
+  return [aud].flat().filter((audience): audience is string => typeof audience === 'string');
+}
+
+/** Returns the result of one call of `work`. A failed call is repeated. */
+function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | undefined;
+  return () => {
+    result ??= work().catch((error: unknown) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
 }
 
 function scopesIn({ scope, scp }: UserClaims, prefix: string): Scope[] {

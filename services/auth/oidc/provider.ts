@@ -89,6 +89,15 @@ export function createProviderClient(options: ProviderOptions, clock: Clock) {
       });
     },
 
+    /** The issuer as it appears in tokens, or as configured while the provider cannot be reached. */
+    async issuer(): Promise<string> {
+      try {
+        return (await this.get()).issuer;
+      } catch {
+        return options.issuer.replace(/\/\.well-known\/.*$/, '');
+      }
+    },
+
     /** Throws when the provider cannot be reached or its metadata is invalid. */
     async get(): Promise<DiscoveredProvider> {
       if (!cached) return load();

@@ -32,6 +32,10 @@ describe.each(TRANSPORTS)('auth service in local mode, %s', (transport) => {
     });
   });
 
+  it('has no authorization server', async () => {
+    expect(await auth.edge.getAuthorizationServer({})).toEqual({ issuer: undefined, scopePrefix: '' });
+  });
+
   it('returns LOGIN_NOT_AVAILABLE for logins', async () => {
     await expect(auth.edge.beginLogin({ returnTo: '/' })).rejects.toMatchObject({
       code: 'LOGIN_NOT_AVAILABLE',

@@ -70,6 +70,18 @@ export interface IdentifyResponse {
   validForMs?: number | undefined;
 }
 
+export interface GetAuthorizationServerRequest {
+}
+
+export interface GetAuthorizationServerResponse {
+  /** The issuer. Absent when no access tokens are accepted: in local mode, and without a configured audience. */
+  issuer?:
+    | string
+    | undefined;
+  /** Prefix of the scopes in access tokens. */
+  scopePrefix: string;
+}
+
 export interface BeginLoginRequest {
   /** The path to which the browser is redirected after the login. Anything but a path of this service becomes /. */
   returnTo: string;
@@ -600,6 +612,98 @@ export const IdentifyResponse: MessageFns<IdentifyResponse> = {
             }
 
             message.validForMs = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAuthorizationServerRequest(): GetAuthorizationServerRequest {
+  return {};
+}
+
+export const GetAuthorizationServerRequest: MessageFns<GetAuthorizationServerRequest> = {
+  encode(_: GetAuthorizationServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAuthorizationServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAuthorizationServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAuthorizationServerResponse(): GetAuthorizationServerResponse {
+  return { issuer: undefined, scopePrefix: "" };
+}
+
+export const GetAuthorizationServerResponse: MessageFns<GetAuthorizationServerResponse> = {
+  encode(message: GetAuthorizationServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.issuer !== undefined) {
+      writer.uint32(10).string(message.issuer);
+    }
+    if (message.scopePrefix !== "") {
+      writer.uint32(18).string(message.scopePrefix);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAuthorizationServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAuthorizationServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.issuer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scopePrefix = reader.string();
             continue;
           }
         }
@@ -2684,6 +2788,15 @@ export const AuthServiceDefinition = {
       requestType: IdentifyRequest as typeof IdentifyRequest,
       requestStream: false,
       responseType: IdentifyResponse as typeof IdentifyResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Returns the identity provider whose access tokens Identify accepts, for the metadata of protocol endpoints. */
+    getAuthorizationServer: {
+      name: "GetAuthorizationServer",
+      requestType: GetAuthorizationServerRequest as typeof GetAuthorizationServerRequest,
+      requestStream: false,
+      responseType: GetAuthorizationServerResponse as typeof GetAuthorizationServerResponse,
       responseStream: false,
       options: {},
     },
