@@ -170,17 +170,18 @@ export async function createApp(
     const { url, config: routeConfig } = request.routeOptions;
     if (url !== undefined && SIGNED_URLS.has(url)) return;
     if (!rules) throw refuse('DEPENDENCY_UNAVAILABLE', 'The service is starting.');
+    const isProtocol = routeConfig.protocol !== undefined;
     const isPage =
       url === undefined
         ? isPageNavigation(request)
-        : !url.startsWith(API_PREFIX) || routeConfig.isPage === true;
+        : !isProtocol && (!url.startsWith(API_PREFIX) || routeConfig.isPage === true);
     if (rules.allowedOrigins.size > 0) reply.header('vary', 'Origin');
     const { method, headers } = request;
     const allowedOrigin = allowedOriginOf(rules, headers);
     if (allowedOrigin !== undefined) allowPage(request, reply, allowedOrigin);
-    const credential = authenticator.credentialOf(headers);
+    const credential = authenticator.credentialOf(request);
     request.credential = credential;
-    const refusal = checkBrowserRequest(rules, { method, headers, isPage, credential });
+    const refusal = checkBrowserRequest(rules, { method, headers, isPage, isProtocol, credential });
     if (refusal) throw refusal;
     if (allowedOrigin !== undefined && isPreflight(request)) return answerPreflight(request, reply);
     if (url !== undefined) await authenticator.authorize(request, reply);
@@ -191,7 +192,11 @@ export async function createApp(
   handleNotFound(app, () => console);
   await app.register(cookies, { hook: false });
   const isSecure = config.publicUrl?.startsWith('https:') ?? false;
-  const authenticator = new Authenticator(app, context, config.authMode, createCookies(app, isSecure));
+  const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
+  let origin = published ?? '';
+  const publicOrigin = () => origin;
+  const identifying = { ...context, publicOrigin };
+  const authenticator = new Authenticator(app, identifying, config.authMode, createCookies(app, isSecure));
   const liveStreams = new LiveStreams();
   const draining = new AbortController();
   const stalled = context.metrics
@@ -205,12 +210,10 @@ export async function createApp(
     stallMs: config.streamStallSeconds * 1_000,
     onStall: () => stalled.inc(),
   });
-  const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
-  let origin = published ?? '';
   const routeContext = {
     ...context,
     authenticator,
-    publicOrigin: () => origin,
+    publicOrigin,
     liveStreams,
     draining: draining.signal,
     maxWebhookBytes: config.maxWebhookBytes,

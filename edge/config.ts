@@ -23,8 +23,9 @@ export const settings = {
   allowedHosts: setting.list('SERVICE_ALLOWED_HOSTS', 'host names without port, separated by commas', {
     fallback: [],
     about:
-      'Local mode only: additional accepted names in the Host header, besides localhost, 127.0.0.1, [::1] and the host of ' +
-      'SERVICE_PUBLIC_URL. Requests with other names are refused, which prevents DNS rebinding attacks by web pages.',
+      'Additional accepted names in the Host header, besides localhost, 127.0.0.1, [::1] and the host of ' +
+      'SERVICE_PUBLIC_URL. Requests with other names are refused, which prevents DNS rebinding attacks by web pages. In ' +
+      'team mode, only protocol endpoints such as /mcp check the name.',
   }),
   allowedOrigins: setting.list('SERVICE_ALLOWED_ORIGINS', 'origins, separated by commas', {
     fallback: [],

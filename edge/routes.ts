@@ -1,5 +1,6 @@
 import { aiMessageRoutes } from './ai-stream/history-route.ts';
 import { aiStreamRoutes } from './ai-stream/route.ts';
+import { resourceMetadataRoutes } from './protocols/authorization/routes.ts';
 import { mcpRoutes } from './protocols/mcp/routes.ts';
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
@@ -106,6 +107,7 @@ export const ROUTES: readonly Route[] = [
   ...partRoutes,
   ...archiveRoutes,
   ...loginRoutes,
+  ...resourceMetadataRoutes,
   ...triggerRoutes,
   ...callbackRoutes,
   ...mcpRoutes,

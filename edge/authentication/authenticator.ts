@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -12,6 +12,8 @@ import type { Clients } from '../clients.ts';
 import type { AuthMode } from '../config.ts';
 import { REALM } from '../errors.ts';
 import { disconnectSignal } from '../plugins/disconnect-signal.ts';
+import { endpointOf } from '../protocols/authorization/endpoints.ts';
+import { ProtectedResources } from '../protocols/authorization/protected-resources.ts';
 import type { Cookies } from './cookies.ts';
 import { type Credential, credentialOf } from './credential.ts';
 import { CredentialMonitor, type MonitoredCredential } from './credential-monitor.ts';
@@ -63,23 +65,27 @@ interface AuthenticatorContext {
   bus: Pick<Bus, 'subscribe'>;
   clients: Clients;
   clock: Clock;
+  /** The origin under which clients reach the service. */
+  publicOrigin: () => string;
 }
 
 /** Authenticates requests with the auth service and checks that they have the scope that their route requires. */
 export class Authenticator {
   readonly mode: AuthMode;
   readonly cookies: Cookies;
+  readonly resources: ProtectedResources;
   readonly #identities: IdentityCache;
   readonly #monitor: CredentialMonitor;
 
   constructor(
     app: FastifyInstance,
-    { bus, clients, clock }: AuthenticatorContext,
+    { bus, clients, clock, publicOrigin }: AuthenticatorContext,
     mode: AuthMode,
     cookies: Cookies,
   ) {
     this.mode = mode;
     this.cookies = cookies;
+    this.resources = new ProtectedResources({ auth: clients.auth, clock, mode, origin: publicOrigin });
     this.#identities = new IdentityCache(clients.auth, bus, clock);
     this.#monitor = new CredentialMonitor(clients.auth, clock);
     app.decorateRequest('call', undefined);
@@ -87,8 +93,11 @@ export class Authenticator {
     app.decorateRequest('credential');
   }
 
-  credentialOf(headers: IncomingHttpHeaders): Credential {
-    return credentialOf(headers, this.cookies);
+  /** Routes with a protocol ignore cookies. */
+  credentialOf(request: FastifyRequest): Credential {
+    const credential = credentialOf(request.headers, this.cookies);
+    if (!request.routeOptions.config.protocol) return credential;
+    return { ...credential, login: '', resource: this.resources.urlOf(endpointOf(request)) };
   }
 
   /**
@@ -101,9 +110,8 @@ export class Authenticator {
     access = requiredAccess(request),
   ): Promise<void> {
     if (access === 'open') return;
-    const { routeOptions, address } = request;
+    const { credential, routeOptions, address } = request;
     const { protocol } = routeOptions.config;
-    const credential = protocol ? { ...request.credential, login: '' } : request.credential;
     const longLived = routeOptions.config.longLived
       ? new LongLivedResponse(reply.raw, this.#monitor)
       : undefined;
@@ -114,14 +122,21 @@ export class Authenticator {
     };
     // Local mode has no invalid credentials, so auth does not count failures per address.
     const source = this.mode === 'oidc' ? address : undefined;
-    const identity = await this.#identify(credential, source, options, reply);
+    const identity = await this.#identify(request, source, options).catch(async (error: unknown) => {
+      if (isRejectedCredential(error))
+        await this.#challenge(request, reply, access, bearerErrorOf(credential));
+      throw error;
+    });
     const { user, scopes, credential: credentialId } = identity;
     if (!user) throw refuse('INTERNAL', 'The auth service returned no user.');
     const { userId, roles, groups } = user;
     const caller: Caller = { userId, roles, groups, credential: credentialId, address };
     request.call = { ...options, caller: protocol ? { ...caller, protocol } : caller };
     request.scopes = scopes;
-    if (!scopes.includes(access)) throw insufficientScope(access, reply);
+    if (!scopes.includes(access)) {
+      await this.#challenge(request, reply, access, INSUFFICIENT_SCOPE);
+      throw refuse('SCOPE_INSUFFICIENT', `This request requires the scope \`${access}\`.`);
+    }
     if (this.mode === 'oidc') longLived?.monitor(credential, identity);
   }
 
@@ -131,34 +146,44 @@ export class Authenticator {
   }
 
   async #identify(
-    credential: Credential,
+    { credential }: FastifyRequest,
     address: string | undefined,
     options: Omit<AuthenticatedCall, 'caller'>,
-    reply: FastifyReply,
   ): Promise<IdentifyResponse> {
-    const { bearer } = credential;
-    try {
-      if (bearer === '' && this.mode === 'oidc')
-        throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
-      return await this.#identities.identify(credential, address, options);
-    } catch (error) {
-      if (bearer !== undefined && error instanceof Refusal && error.code in TOKEN_ERRORS)
-        reply.header('www-authenticate', `${REALM}, error="invalid_token"`);
-      throw error;
-    }
+    if (credential.bearer === '' && this.mode === 'oidc')
+      throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
+    return this.#identities.identify(credential, address, options);
+  }
+
+  /** Sets the header WWW-Authenticate. On protected resources, it says where the client can get another token. */
+  async #challenge(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    scope: RouteAccess,
+    error: string | undefined,
+  ): Promise<void> {
+    const endpoint = request.routeOptions.config.protocol && endpointOf(request);
+    const context = { trace: request.span.trace, requestId: request.id };
+    const parameters = endpoint && (await this.resources.challenge(endpoint, scope, context));
+    const plain = error === INSUFFICIENT_SCOPE ? `scope="${scope}"` : undefined;
+    const parts = [REALM, error, parameters ?? plain].filter((part) => part !== undefined);
+    reply.header('www-authenticate', parts.join(', '));
   }
 }
+
+const INVALID_TOKEN = 'error="invalid_token"';
+const INSUFFICIENT_SCOPE = 'error="insufficient_scope"';
 
 /** A route without declared access is restricted to administrators. */
 const requiredAccess = ({ routeOptions }: FastifyRequest): RouteAccess =>
   routeOptions.config.access ?? 'admin';
 
-const TOKEN_ERRORS = { UNAUTHENTICATED: true, TOKEN_EXPIRED: true };
-
-function insufficientScope(scope: RouteAccess, reply: FastifyReply): Refusal {
-  reply.header('www-authenticate', `${REALM}, error="insufficient_scope", scope="${scope}"`);
-  return refuse('SCOPE_INSUFFICIENT', `This request requires the scope \`${scope}\`.`);
+function isRejectedCredential(error: unknown): boolean {
+  return error instanceof Refusal && (error.code === 'UNAUTHENTICATED' || error.code === 'TOKEN_EXPIRED');
 }
+
+/** The error of a rejected bearer token. A request without one gets no error (RFC 6750, section 3.1). */
+const bearerErrorOf = ({ bearer }: Credential) => (bearer === undefined ? undefined : INVALID_TOKEN);
 
 /** A response that may stay open for long. Its signal aborts when either side ends it or its credential becomes invalid. */
 class LongLivedResponse {
@@ -181,8 +206,13 @@ class LongLivedResponse {
     return this.#controller.signal;
   }
 
-  monitor({ bearer = '', login }: Credential, identity: IdentifyResponse): void {
+  monitor({ bearer = '', login, resource }: Credential, identity: IdentifyResponse): void {
     if (this.signal.aborted) return;
-    this.#monitored = this.#monitor.add({ bearer, login }, identity, this.#controller, this.#response);
+    this.#monitored = this.#monitor.add(
+      { bearer, login, resource },
+      identity,
+      this.#controller,
+      this.#response,
+    );
   }
 }

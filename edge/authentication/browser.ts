@@ -6,6 +6,8 @@ import type { Credential } from './credential.ts';
 export interface BrowserRules {
   /** Allowed host names, lower case and without port. Undefined in mode `oidc`, where any host is allowed. */
   hosts: ReadonlySet<string> | undefined;
+  /** Those of routes with a protocol, in both modes. */
+  protocolHosts: ReadonlySet<string>;
   /** The origin, `scheme://host:port`, under which a reverse proxy publishes the service. */
   publicOrigin: string | undefined;
   /** Other origins whose pages may use the API. */
@@ -25,15 +27,15 @@ export function browserRules(
   const { publicUrl, allowedHosts, authMode } = config;
   const allowedOrigins = new Set(config.allowedOrigins);
   const published = publicUrl === undefined ? undefined : new URL(publicUrl);
-  if (authMode === 'oidc') return { hosts: undefined, publicOrigin: published?.origin, allowedOrigins };
   const names = [
     ...LOOPBACK,
     ...allowedHosts,
     listening.hostname,
     ...(published ? [published.hostname] : []),
   ];
-  const hosts = new Set(names.map((name) => name.toLowerCase()));
-  return { hosts, publicOrigin: published?.origin, allowedOrigins };
+  const protocolHosts = new Set(names.map((name) => name.toLowerCase()));
+  const hosts = authMode === 'local' ? protocolHosts : undefined;
+  return { hosts, protocolHosts, publicOrigin: published?.origin, allowedOrigins };
 }
 
 /** The parts of a request that identify the page that sent it. */
@@ -42,6 +44,8 @@ interface BrowserRequest {
   headers: IncomingHttpHeaders;
   /** Other sites may link to this route. */
   isPage: boolean;
+  /** The route has a protocol. */
+  isProtocol: boolean;
   credential: Credential;
 }
 
@@ -50,6 +54,8 @@ interface BrowserRequest {
  *
  * Local mode has no login, so every request that reaches the service acts as the administrator. Requests from other origins
  * are refused, including other ports and other names of this machine. Other sites may only link to pages.
+ *
+ * Routes with a protocol accept no other Host in either mode, because their URLs are the audience of access tokens.
  *
  * In mode `oidc` browsers attach the login cookie to requests from other sites. A request that changes something with the
  * cookie has to prove with Origin or Sec-Fetch-Site that it comes from this origin. Requests with a bearer token need no
@@ -60,7 +66,8 @@ interface BrowserRequest {
 export function checkBrowserRequest(rules: BrowserRules, request: BrowserRequest): Refusal | undefined {
   const { headers, credential } = request;
   const authority = (headers.host ?? '').toLowerCase();
-  if (rules.hosts !== undefined && !rules.hosts.has(authority.replace(/:\d*$/, ''))) {
+  const hosts = request.isProtocol ? rules.protocolHosts : rules.hosts;
+  if (hosts !== undefined && !hosts.has(authority.replace(/:\d*$/, ''))) {
     return refuse(
       'HOST_NOT_ALLOWED',
       'The service does not answer for this Host. Add the name to SERVICE_ALLOWED_HOSTS.',

@@ -15,10 +15,11 @@ const LINGER_MS = 1_000;
 /** Responses continue for at most this long while auth is unreachable. */
 const MAX_UNVERIFIED_MS = 30_000;
 
-/** All open responses that were requested with the same credential by the same identity. */
+/** All open responses that were requested with the same credential for the same resource by the same identity. */
 export interface MonitoredCredential {
   bearer: string;
   login: string;
+  resource: string | undefined;
   /** The fingerprint of the identity when the responses began. */
   identity: string;
   responses: Map<AbortController, ServerResponse>;
@@ -48,17 +49,17 @@ export class CredentialMonitor {
 
   /** Monitors a response until `remove`. The controller is aborted when the credential becomes invalid. */
   add(
-    { bearer, login }: Pick<MonitoredCredential, 'bearer' | 'login'>,
+    credential: Pick<MonitoredCredential, 'bearer' | 'login' | 'resource'>,
     identified: IdentifyResponse,
     controller: AbortController,
     response: ServerResponse,
   ): MonitoredCredential {
     const identity = identityFingerprint(identified);
-    const key = `${bearer}\n${login}\n${identity}`;
+    const key = keyOf({ ...credential, identity });
     let monitored = this.#byKey.get(key);
     if (!monitored) {
       const responses = new Map();
-      monitored = { bearer, login, identity, responses, verifiedAt: this.#now(), checking: false };
+      monitored = { ...credential, identity, responses, verifiedAt: this.#now(), checking: false };
       this.#byKey.set(key, monitored);
       this.#groups[this.#added++ % GROUPS]?.add(monitored);
       this.#cancel ??= this.#schedule();
@@ -71,7 +72,7 @@ export class CredentialMonitor {
 
   remove(monitored: MonitoredCredential, controller: AbortController): void {
     if (!monitored.responses.delete(controller) || monitored.responses.size > 0) return;
-    this.#byKey.delete(`${monitored.bearer}\n${monitored.login}\n${monitored.identity}`);
+    this.#byKey.delete(keyOf(monitored));
     for (const group of this.#groups) group.delete(monitored);
     if (this.#byKey.size === 0) this.stop();
   }
@@ -103,11 +104,11 @@ export class CredentialMonitor {
   }
 
   async #isValid(monitored: MonitoredCredential): Promise<boolean> {
-    const { bearer, login } = monitored;
+    const { bearer, login, resource } = monitored;
     const startedAt = this.#now();
     try {
       const deadline = startedAt + CHECK_TIMEOUT_MS;
-      const identified = await this.#auth.identify({ bearer, login, again: true }, { deadline });
+      const identified = await this.#auth.identify({ bearer, login, resource, again: true }, { deadline });
       // A response that was added during this check has verified the credential more recently.
       monitored.verifiedAt = Math.max(monitored.verifiedAt, startedAt);
       // A client whose permissions have changed reconnects and is authorized again.
@@ -141,6 +142,11 @@ export class CredentialMonitor {
 function isRejected(error: unknown): boolean {
   return error instanceof Refusal && (error.code === 'UNAUTHENTICATED' || error.code === 'TOKEN_EXPIRED');
 }
+
+type CredentialKey = Pick<MonitoredCredential, 'bearer' | 'login' | 'resource' | 'identity'>;
+
+const keyOf = ({ bearer, login, resource = '', identity }: CredentialKey) =>
+  [bearer, login, resource, identity].join('\n');
 
 /** The parts of an identity that decide what it may do. */
 function identityFingerprint({ user, scopes }: IdentifyResponse): string {

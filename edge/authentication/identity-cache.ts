@@ -42,16 +42,17 @@ export class IdentityCache {
 
   /** Rejects like Identify. `address` is the address of the client, for rate limits. */
   async identify(
-    { bearer, login }: Credential,
+    { bearer, login, resource }: Credential,
     address: string | undefined,
     options: CallOptions,
   ): Promise<IdentifyResponse> {
-    const key = sha256(bearer === undefined ? `login ${login}` : `bearer ${bearer}`);
+    // An access token that is valid for one resource may be invalid for another one.
+    const key = sha256(bearer === undefined ? `login ${login}` : `bearer ${bearer} ${resource ?? ''}`);
     const calledAt = this.#clock.now().getTime();
     const known = this.#entries.get(key);
     if (known && isValid(known, calledAt)) return known.identity;
     const hints = this.#hints;
-    const identity = await this.#auth.identify({ bearer: bearer ?? '', login, address }, options);
+    const identity = await this.#auth.identify({ bearer: bearer ?? '', login, resource, address }, options);
     const { validForMs } = identity;
     if (validForMs !== undefined && hints === this.#hints)
       this.#entries.set(key, { identity, calledAt, validForMs });

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Response headers that pages of other origins may read besides the safelisted ones. */
-const EXPOSED_HEADERS = 'X-Request-Id, ETag, Retry-After, Idempotent-Replayed';
+const EXPOSED_HEADERS = 'X-Request-Id, ETag, Retry-After, Idempotent-Replayed, WWW-Authenticate';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** How long browsers may reuse the answer to a preflight. */
 const PREFLIGHT_SECONDS = 600;

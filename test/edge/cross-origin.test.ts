@@ -6,7 +6,7 @@ import { type Browser, startTeam, type Team } from './access/team.ts';
 import { expectRefusal } from './envelope.ts';
 
 const PAGE = 'http://localhost:5173';
-const EXPOSED = 'X-Request-Id, ETag, Retry-After, Idempotent-Replayed';
+const EXPOSED = 'X-Request-Id, ETag, Retry-After, Idempotent-Replayed, WWW-Authenticate';
 const SETTINGS = { SERVICE_ALLOWED_ORIGINS: `https://app.example.com,${PAGE}` };
 
 /** Sends a request with these header lines. */

@@ -93,7 +93,7 @@ describe('the access of every route', () => {
       else if (typeof expected === 'string' && expected !== 'OK')
         if (answer.status !== ERRORS[expected].status)
           wrong.push(`${route}: ${expected} with ${answer.status}`);
-      const challenge = challengeOf(expected, row, 'authorization' in headers);
+      const challenge = challengeOf(expected, row, 'authorization' in headers, metadataUrl(team.url, route));
       if (answer.headers.get('www-authenticate') !== challenge)
         wrong.push(`${route}: WWW-Authenticate: ${answer.headers.get('www-authenticate')}`);
     });
@@ -210,11 +210,20 @@ function challengeOf(
   expected: AuthorizedResult,
   { needs }: RouteExpectation,
   isToken: boolean,
+  metadata: string,
 ): string | null {
   const realm = 'Bearer realm="agent-hosting-service"';
+  const login = needs === 'mcp' ? `, resource_metadata="${metadata}", scope="agents:mcp"` : '';
   if (expected === 'UNAUTHENTICATED' || expected === 'TOKEN_EXPIRED')
-    return isToken ? `${realm}, error="invalid_token"` : realm;
-  return expected === 'SCOPE_INSUFFICIENT' ? `${realm}, error="insufficient_scope", scope="${needs}"` : null;
+    return `${realm}${isToken ? ', error="invalid_token"' : ''}${login}`;
+  if (expected !== 'SCOPE_INSUFFICIENT') return null;
+  return `${realm}, error="insufficient_scope"${login || `, scope="${needs}"`}`;
+}
+
+/** The URL of the metadata of a protocol endpoint, with the ids that the requests have. */
+function metadataUrl(origin: string, route: string): string {
+  const path = route.split(' ')[1]?.replace('{agent_id}', `agt_${NOWHERE}`);
+  return `${origin}/.well-known/oauth-protected-resource${path}`;
 }
 
 const requiredScope = ({ needs }: RouteExpectation) =>

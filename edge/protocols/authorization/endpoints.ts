@@ -1,0 +1,20 @@
+import type { FastifyRequest } from 'fastify';
+
+/** The paths of the endpoints that are protected resources of OAuth 2, with parameters in braces. */
+export const ENDPOINTS = {
+  mcp: '/api/v1/mcp',
+  rootMcp: '/mcp',
+  agentMcp: '/api/v1/mcp/agents/{agent_id}',
+} as const;
+
+const PATTERNS = new Set(Object.values(ENDPOINTS).map((path) => path.replace(/\{(\w+)\}/g, ':$1')));
+
+/**
+ * Returns the path of the protected resource that a request addresses, in the form in which clients name it; undefined for
+ * other routes.
+ */
+export function endpointOf({ routeOptions: { url }, params }: FastifyRequest): string | undefined {
+  if (url === undefined || !PATTERNS.has(url)) return undefined;
+  const values = params as Record<string, string>;
+  return url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+}
