@@ -35,8 +35,10 @@ export const API_PREFIX = '/api/v1';
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 const NO_QUERY = closed({});
 
-/** The URL pattern of an API path, as the HTTP framework writes it. */
-export const routeUrl = (path: string) => API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');
+/** The URL pattern of a path at the root, as the HTTP framework writes it. */
+const rootUrl = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
+/** The URL pattern of an API path. */
+export const routeUrl = (path: string) => API_PREFIX + rootUrl(path);
 
 /** Registers a declared route with the HTTP framework. */
 export function registerRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
@@ -70,8 +72,8 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
 }
 
 function urlsOf({ path, atRoot, alsoAtRoot }: RawRoute): string[] {
-  if (atRoot) return [path];
-  return alsoAtRoot ? [routeUrl(path), path] : [routeUrl(path)];
+  if (atRoot) return [rootUrl(path)];
+  return alsoAtRoot ? [routeUrl(path), rootUrl(path)] : [routeUrl(path)];
 }
 
 function evaluatesIfMatch({ headers = [] }: Route): boolean {
