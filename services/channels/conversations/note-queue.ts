@@ -1,9 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type {
-  ConversationPlace,
-  PostNote,
-  PostState,
-} from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type { PostNote, PostState } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { MovedPlace } from '../products/product.ts';
 import type { PostNotes } from './post-notes.ts';
 
