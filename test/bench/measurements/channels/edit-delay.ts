@@ -17,6 +17,13 @@ interface Progress {
   lastWord: number;
 }
 
+/** The delay of a request beyond the pace. */
+interface Delay {
+  ms: number;
+  /** It has created the message. */
+  isFirst: boolean;
+}
+
 const CHATS = 50;
 const MIN_CHATS = 5;
 const WORD_MS = 100;
@@ -44,16 +51,23 @@ export async function measureEditDelay(bench: Bench): Promise<EditDelay> {
     subject.failed,
     within('the edits', delaysOf(telegram, createApi(subject.origin), chats, textMs)),
   ]);
-  const { p50Ms, p99Ms } = spreadOf(delays);
+  const all = delays.map(({ ms }) => ms);
+  // The first request of an answer creates its message, and its post is stored before.
+  const later = delays.filter(({ isFirst }) => !isFirst).map(({ ms }) => ms);
   bench.print(
     "t'",
-    `from a delta to its edit, ${delays.length} edits in ${chats} chats: ` +
-      `p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms beyond the pace of ${PACE_MS} ms`,
+    `from a delta to its edit, ${all.length} edits in ${chats} chats: ` +
+      `${described(all)} beyond the pace of ${PACE_MS} ms; without the first ones of all chats: ${described(later)}`,
   );
-  return { p50Ms, p99Ms, edits: delays.length };
+  return { ...spreadOf(all), edits: all.length };
 }
 
-async function delaysOf(telegram: Telegram, api: Api, chats: number, textMs: number): Promise<number[]> {
+function described(delays: readonly number[]): string {
+  const { p50Ms, p99Ms } = spreadOf(delays);
+  return `p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms`;
+}
+
+async function delaysOf(telegram: Telegram, api: Api, chats: number, textMs: number): Promise<Delay[]> {
   const words = Array.from({ length: textMs / WORD_MS }, (_, index) => `w${FIRST_WORD + index} `);
   const step = { text: words.join(''), chunk_chars: words[0]?.length, delay_ms: WORD_MS };
   const agent = await api.createAgent({ model: 'rehearsal/script', model_options: { steps: [step] } });
@@ -76,7 +90,7 @@ async function delaysOf(telegram: Telegram, api: Api, chats: number, textMs: num
   const conversations = await api.list<{ conversation: string; session_id: string }>(
     `${path}/conversations?limit=100`,
   );
-  const delays: number[] = [];
+  const delays: Delay[] = [];
   for (const { conversation, session_id: id } of conversations) {
     const deltas = await deltasOf(api, id);
     delays.push(...beyondPace(deltas, progressOf(telegram, conversation)));
@@ -104,13 +118,14 @@ function lastWordOf(text: string): number {
 }
 
 /** One delay for each request with new text: from the oldest delta in it, or from the end of the pace, to its arrival. */
-function beyondPace(deltas: readonly Progress[], requests: readonly Progress[]): number[] {
-  const delays: number[] = [];
+function beyondPace(deltas: readonly Progress[], requests: readonly Progress[]): Delay[] {
+  const delays: Delay[] = [];
   let shown = 0;
   let pacedUntil = 0;
   for (const { at, lastWord } of requests) {
     const oldest = deltas.find((delta) => delta.lastWord > shown);
-    if (oldest && lastWord > shown) delays.push(at - Math.max(oldest.at, pacedUntil));
+    if (oldest && lastWord > shown)
+      delays.push({ ms: at - Math.max(oldest.at, pacedUntil), isFirst: shown === 0 });
     shown = Math.max(shown, lastWord);
     pacedUntil = at + PACE_MS;
   }
