@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOf } from '../../console/parts/editor/changes.ts';
+import { changesOf, withLaterChanges } from '../../console/parts/editor/changes.ts';
 import { readObject, readSchema, readTexts, writeObject } from '../../console/parts/editor/json.ts';
 import { BUILT_IN_TOOLS } from '../../console/parts/editor/tools.ts';
 import { TOOLS as BUILT_IN } from '../../lib/tools.ts';
@@ -13,6 +13,14 @@ describe('agent editor', () => {
     const before = { name: 'a', options: { one: 1, two: { three: 3, four: 4 } }, list: [1, 2] };
     const after = { name: 'b', options: { two: { four: 4, three: 3 }, one: 1 }, list: [2, 1] };
     expect(changesOf(before, after)).toEqual({ name: 'b', list: [2, 1] });
+  });
+
+  it('keeps what was typed while a save was in flight, and takes the rest as the service has saved it', () => {
+    const sent = { name: ' a ', memory: '64', processes: '' };
+    const current = { ...sent, processes: '50' };
+    const saved = { name: 'a', memory: '64', processes: '' };
+    expect(withLaterChanges(saved, sent, current)).toEqual({ name: 'a', memory: '64', processes: '50' });
+    expect(withLaterChanges(saved, sent, sent)).toEqual(saved);
   });
 
   it('parses JSON objects and reports an error for any other text', () => {

@@ -11,6 +11,11 @@ export function changesOf<Value extends object>(before: Value, after: Value): Pa
   return changes;
 }
 
+/** Returns the saved draft with the changes that were made to `current` after `sent` was sent. */
+export function withLaterChanges<Draft extends object>(saved: Draft, sent: Draft, current: Draft): Draft {
+  return { ...saved, ...changesOf(sent, current) };
+}
+
 function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_, member: unknown) =>

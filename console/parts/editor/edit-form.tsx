@@ -55,9 +55,10 @@ export function EditForm<Source, Draft extends object, Body extends object>({
   const changes = changesOf(read(draftOf(editing.base)).body, body);
   const queries = useQueryClient();
   const saving = useMutation({
-    mutationFn: () => save(changes, body),
-    onSuccess: (saved) => {
-      editing.accept(saved);
+    // The variable is the draft that is saved. The user may go on typing meanwhile.
+    mutationFn: (_sent: Draft) => save(changes, body),
+    onSuccess: (saved, sent) => {
+      editing.accept(saved, sent);
       queries.setQueryData(queryKey, saved);
       void queries.invalidateQueries({ queryKey: queryKey.slice(0, 1) });
       toast.done('Saved.');
@@ -77,7 +78,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
       localProblems={wrong}
       error={saving.error}
       onSubmit={() => {
-        if (editing.isDirty && !saving.isPending) saving.mutate();
+        if (editing.isDirty && !saving.isPending) saving.mutate(editing.draft);
       }}
     >
       {(problems) => (

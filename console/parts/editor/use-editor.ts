@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { changesOf } from './changes.ts';
+import { changesOf, withLaterChanges } from './changes.ts';
 
 /** State of an editor for a resource that other users can change at the same time. */
 export interface EditorState<Source, Draft extends object> {
@@ -16,8 +16,8 @@ export interface EditorState<Source, Draft extends object> {
   reload: () => void;
   /** Continues with `rebased` on the newest version. */
   rebase: () => void;
-  /** Makes the saved version the new base. */
-  accept: (saved: Source) => void;
+  /** Makes the saved version the new base. The draft keeps what was changed after `sent`, the draft that was saved. */
+  accept: (saved: Source, sent: Draft) => void;
 }
 
 /**
@@ -50,6 +50,9 @@ export function useEditor<Source, Draft extends object>(
     rebased,
     reload: () => take(newest, draftOf(newest)),
     rebase: () => take(newest, rebased),
-    accept: (saved) => take(saved, draftOf(saved)),
+    accept(saved, sent) {
+      setBase(saved);
+      setDraft((current) => withLaterChanges(draftOf(saved), sent, current));
+    },
   };
 }
