@@ -89,6 +89,8 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       const a2a = agent.exposure.a2a === 'public' ? 'public' : undefined;
       if (visibility ?? a2a) await recordShared(agentId, { visibility, a2a }, call);
       const { answer, replayed } = await agents.create(agent, creation, call);
+      // Followers of the list of agents get the new one.
+      if (!replayed) publishHint('agents.changed', agentId);
       return { ...CreateAgentResponse.decode(answer), replayed };
     },
 
