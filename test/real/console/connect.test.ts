@@ -44,15 +44,18 @@ describe('connect page of an agent', () => {
     beforeAll(async () => {
       fixture = await startConsole();
       agentId = await fixture.api.createAgent({ name: 'Support Desk' });
+      await fixture.api.createAgent({ name: 'Front Office' });
     });
     afterAll(() => fixture?.[Symbol.asyncDispose]());
 
     it.each(['curl', 'MCP Inspector'])('copies a command for %s that lists the tools', async (client) => {
       const { page, consoleMessages } = await fixture.open(`/agents/${agentId}?tab=connect`);
-      expect(await runCopied(await copyText(page, client))).toContain('"list_agents"');
+      const own = await runCopied(await copyText(page, client));
+      expect(own).toContain('ask_support_desk');
+      expect(own).not.toContain('ask_front_office');
       await page.getByRole('radio', { name: 'All agents' }).click();
       await page.getByText(`${fixture.system.url}/api/v1/mcp`, { exact: true }).waitFor();
-      expect(await runCopied(await copyText(page, client))).toContain('"list_agents"');
+      expect(await runCopied(await copyText(page, client))).toContain('ask_front_office');
       expect(consoleMessages).toEqual([]);
       await page.context().close();
     });
@@ -105,7 +108,7 @@ describe('connect page of an agent', () => {
       await carol.getByText('It is shown only once.').and(carol.locator(':focus')).waitFor();
       expect(await axeViolations(carol)).toEqual([]);
       const command = await copyText(carol, 'curl');
-      expect(await runCopied(command)).toContain('"list_agents"');
+      expect(await runCopied(command)).toContain('ask_support_desk');
       const token = /Bearer (\S+)"/.exec(command)?.[1] ?? '';
       for (const client of ['Claude Code', 'Claude Desktop', 'VS Code', 'Cursor', 'MCP Inspector'])
         expect(await copyText(carol, client)).toContain(`Bearer ${token}`);

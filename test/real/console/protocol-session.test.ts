@@ -1,8 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTeam } from '../../edge/access/team.ts';
-import { runOn } from '../../support/sql.ts';
-import { until } from '../../support/wait.ts';
 import { axeViolations, type ConsoleFixture, logInAs, startConsole } from './console-fixture.ts';
 
 /** Posts a body and returns a member of the data. Evaluated in the page, hence a string. */
@@ -23,30 +21,38 @@ describe('a session of an MCP client', () => {
   beforeAll(async () => {
     fixture = await startConsole({}, startTeam);
     [bob, carol] = [await logInAs(fixture, 'bob', '/'), await logInAs(fixture, 'carol', '/')];
-    const post = (page: Page, path: string, body: object, member: string) =>
-      page.evaluate<string>(postFrom(path, body, member));
-    const agent = await post(
-      carol,
-      '/agents',
-      { name: 'Echo', model: 'rehearsal/echo', visibility: 'public' },
-      'agent_id',
-    );
-    token = await post(bob, '/auth/tokens', { name: 'Editor', scopes: ['mcp'] }, 'token_id');
-    session = await post(bob, `/agents/${agent}/conversations`, { message: 'Hello' }, 'session_id');
-    await until('the turn has ended', async () => {
-      const read = `fetch('/api/v1/sessions/${session}').then(async (answer) => (await answer.json()).data.state)`;
-      return (await bob.evaluate<string>(read)) === 'completed';
-    });
-    // The events of an MCP client differ from those of a user in these members.
-    await runOn(
-      fixture.system.databaseUrl,
-      `update sessions.journal set events = regexp_replace(
-         replace(events, '"source":"conversation"', '"source":"mcp"'),
-         '"actor":\\{"type":"user","id":"[^"]*"\\}', '"actor":{"type":"mcp","id":"${token}"}', 'g')
-       where session_id = '${session}'`,
+    const echo = { name: 'Echo', model: 'rehearsal/echo', visibility: 'public' };
+    const agent = await carol.evaluate<string>(postFrom('/agents', echo, 'agent_id'));
+    const editor = { name: 'Editor', scopes: ['mcp'] };
+    const value = await bob.evaluate<string>(postFrom('/auth/tokens', editor, 'value'));
+    session = await beginOverMcp(value, agent);
+    token = await bob.evaluate<string>(
+      `fetch('/api/v1/auth/tokens').then(async (answer) => (await answer.json()).data[0].token_id)`,
     );
   });
   afterAll(() => fixture?.[Symbol.asyncDispose]());
+
+  /** Begins a conversation as an MCP client, and returns the id of the session. */
+  async function beginOverMcp(value: string, agentId: string): Promise<string> {
+    const params = {
+      name: 'create_conversation',
+      arguments: { agent_id: agentId, message: 'Hello', wait_seconds: 50 },
+    };
+    const response = await fetch(`${fixture.system.url}/api/v1/mcp`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${value}`,
+        Accept: 'application/json, text/event-stream',
+        'Content-Type': 'application/json',
+        'MCP-Protocol-Version': '2025-11-25',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+    const answer = await response.text();
+    const [id] = /ses_\w{26}/.exec(answer) ?? [];
+    if (id === undefined) throw new Error(`the answer names no session: ${answer}`);
+    return id;
+  }
 
   const sourceOf = (page: Page, name: string) =>
     page.getByRole('main').getByText(`Source: MCP · ${name}`, { exact: true });
