@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Type } from 'typebox';
+import type { CallbackHeader } from '../../../proto/gen/ahs/deployments/v1/channels.ts';
 import { ok } from '../../envelope.ts';
 import { OVERSIZE, readBody } from '../../input/body.ts';
 import { disconnectSignal } from '../../plugins/disconnect-signal.ts';
@@ -23,11 +25,20 @@ const SIGNATURE_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature
   schema: { type: 'string' },
 }));
 
-/** All headers, in order and as received: signatures can depend on each. */
-function headersOf({ rawHeaders }: IncomingMessage) {
-  return rawHeaders.flatMap((name, at) =>
-    at % 2 === 0 ? [{ name: name.toLowerCase(), value: rawHeaders[at + 1] ?? '' }] : [],
-  );
+/** Credentials of this service, which callbacks do not use. They stay in the edge. */
+const IGNORED_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+/** Telegram sends the secret itself instead of a signature. */
+const SECRET_HEADERS = new Set(['x-telegram-bot-api-secret-token']);
+
+/** The other headers, in order and as received: signatures can depend on each. */
+function headersOf({ rawHeaders }: IncomingMessage): CallbackHeader[] {
+  return rawHeaders.flatMap((rawName, at) => {
+    const name = rawName.toLowerCase();
+    const value = rawHeaders[at + 1] ?? '';
+    if (at % 2 !== 0 || IGNORED_HEADERS.has(name)) return [];
+    if (!SECRET_HEADERS.has(name)) return [{ name, value }];
+    return [{ name, value: '', valueSha256: hash('sha256', value, 'buffer') }];
+  });
 }
 
 export const callbackRoutes = [

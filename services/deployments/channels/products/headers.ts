@@ -11,10 +11,10 @@ const TIMESTAMP = /^[0-9]{1,15}$/;
 export function readHeader(
   headers: readonly CallbackHeader[],
   name: string,
-): { value: string } | { problem: 'missing' | 'duplicate' } {
+): CallbackHeader | { problem: 'missing' | 'duplicate' } {
   const [first, ...others] = headers.filter((header) => header.name.toLowerCase() === name);
   if (!first) return { problem: 'missing' };
-  return others.length > 0 ? { problem: 'duplicate' } : { value: first.value };
+  return others.length > 0 ? { problem: 'duplicate' } : first;
 }
 
 /** Returns the timestamp of a header in Unix seconds, or the reason why it is refused. */

@@ -164,7 +164,7 @@ export interface ReceiveCallbackRequest {
   httpMethod: string;
   /** Path and query as received. */
   target: string;
-  /** All headers, in order, as received. */
+  /** In order, as received, without Authorization and cookies. */
   headers: CallbackHeader[];
   /** The received bytes; empty when oversize is set. */
   body: Buffer;
@@ -174,7 +174,10 @@ export interface ReceiveCallbackRequest {
 
 export interface CallbackHeader {
   name: string;
+  /** Empty with value_sha256. */
   value: string;
+  /** Of a header whose value is itself a secret, which does not leave the edge. */
+  valueSha256?: Buffer | undefined;
 }
 
 export interface ReceiveCallbackResponse {
@@ -1391,7 +1394,7 @@ export const ReceiveCallbackRequest: MessageFns<ReceiveCallbackRequest> = {
 };
 
 function createBaseCallbackHeader(): CallbackHeader {
-  return { name: "", value: "" };
+  return { name: "", value: "", valueSha256: undefined };
 }
 
 export const CallbackHeader: MessageFns<CallbackHeader> = {
@@ -1401,6 +1404,9 @@ export const CallbackHeader: MessageFns<CallbackHeader> = {
     }
     if (message.value !== "") {
       writer.uint32(18).string(message.value);
+    }
+    if (message.valueSha256 !== undefined) {
+      writer.uint32(26).bytes(message.valueSha256);
     }
     return writer;
   },
@@ -1432,6 +1438,14 @@ export const CallbackHeader: MessageFns<CallbackHeader> = {
             }
 
             message.value = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.valueSha256 = Buffer.from(reader.bytes());
             continue;
           }
         }

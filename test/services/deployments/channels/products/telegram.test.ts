@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { telegram } from '../../../../../services/deployments/channels/products/telegram/product.ts';
 import { APPROVAL, IDENTITIES, TELEGRAM_SECRET } from '../fixtures.ts';
@@ -29,6 +30,16 @@ describe('verification of Telegram', () => {
     ['bad_secret_token', [[header[0], ''] as const]],
   ])('returns %s', (fault, headers) => {
     expect(verify(request('{}', headers), now)).toBe(fault);
+  });
+
+  it.each([
+    [undefined, TELEGRAM_SECRET],
+    ['bad_secret_token', `${TELEGRAM_SECRET}x`],
+  ])('returns %s for a digest of the edge, which keeps the secret', (fault, secret) => {
+    const valueSha256 = hash('sha256', secret, 'buffer');
+    expect(
+      verify({ headers: [{ name: header[0], value: '', valueSha256 }], body: Buffer.from('{}') }, now),
+    ).toBe(fault);
   });
 
   it('refuses an empty token when the channel has none', () => {
