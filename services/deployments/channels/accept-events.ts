@@ -67,7 +67,8 @@ export function createAcceptEvents(context: AcceptEventsContext) {
       'delivery' in admission ? [admission.delivery] : [],
     );
     const { first, repeated } = withoutRepetitions(admitted);
-    const accepted = { deploymentId, fence, now: clock.now(), sealedResume: resume, deliveries: first };
+    const arrivedAt = request.eventsJson.length > 0 ? clock.now() : null;
+    const accepted = { deploymentId, fence, arrivedAt, sealedResume: resume, deliveries: first };
     const stored = await deliveries.accept(accepted, call);
     const results = new Map(first.map(({ dedupeKey }, index) => [dedupeKey, stored[index]]));
     for (const delivery of first) inbox.note(channel, delivery, results.get(delivery.dedupeKey) ?? GONE);

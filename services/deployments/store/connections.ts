@@ -39,7 +39,7 @@ const DUE_REMOVALS = statement(
 
 const NOTE_EVENTS = statement(
   'channel-connections.note_events',
-  `update connections set last_event_at = $3, sealed_resume = coalesce($4, sealed_resume)
+  `update connections set last_event_at = coalesce($3, last_event_at), sealed_resume = coalesce($4, sealed_resume)
    where deployment_id = $1 and fence = $2 and wanted = 'connect'`,
 );
 
@@ -104,15 +104,15 @@ export function createConnectionStore(db: Database) {
 }
 
 /**
- * Notes in the transaction that commits events of a connection that they arrived, with the new resume state unless it is
- * null. Returns false when the fence is older than the lease; the transaction must then be refused with LEASE_LOST.
+ * Notes in the transaction that commits events of a connection when they arrived, with the new resume state. Null: unchanged.
+ * Returns false when the fence is older than the lease; the transaction must then be refused with LEASE_LOST.
  */
 export async function noteEvents(
   tx: DatabaseSession,
   deploymentId: string,
   fence: number,
-  now: Date,
+  arrivedAt: Date | null,
   sealedResume: string | null,
 ): Promise<boolean> {
-  return (await tx.change(NOTE_EVENTS, [deploymentId, fence, now, sealedResume])) > 0;
+  return (await tx.change(NOTE_EVENTS, [deploymentId, fence, arrivedAt, sealedResume])) > 0;
 }

@@ -143,7 +143,8 @@ interface DeliveryPage {
 interface AcceptedEvents {
   deploymentId: string;
   fence: number;
-  now: Date;
+  /** Null: there are no events, only a resume state. */
+  arrivedAt: Date | null;
   /** Null: unchanged. */
   sealedResume: string | null;
   deliveries: readonly NewDelivery[];
@@ -172,14 +173,14 @@ export function createDeliveryStore(db: Database) {
 
     /** Commits events of a connection. Refused with LEASE_LOST when another worker holds the lease. */
     accept(
-      { deploymentId, fence, now, sealedResume, deliveries }: AcceptedEvents,
+      { deploymentId, fence, arrivedAt, sealedResume, deliveries }: AcceptedEvents,
       { trace }: ReadOptions,
     ): Promise<StoredDelivery[]> {
       return db.transaction(
         async (tx) => {
           // The channel is locked before its connection, as in all transactions.
           const stored = deliveries.length > 0 ? await insertDeliveries(tx, deliveries) : [];
-          if (await noteEvents(tx, deploymentId, fence, now, sealedResume)) return stored;
+          if (await noteEvents(tx, deploymentId, fence, arrivedAt, sealedResume)) return stored;
           throw refuse('LEASE_LOST', 'Another channel worker holds the connection.');
         },
         { trace },

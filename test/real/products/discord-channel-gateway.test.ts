@@ -55,6 +55,21 @@ describe('events of the gateway', () => {
     expect(discord.application.sessions).toHaveLength(1);
   });
 
+  it('resumes a session in which no message was committed yet', async () => {
+    await using system = await startWithChannel();
+    const { discord } = system;
+    const first = await connect(discord);
+    expect(first.state.resumeState).toContain('sessionId');
+    discord.gateway.disconnect();
+    await first.ended;
+    system.post('missed');
+    const second = await connect(discord, first.state.resumeState);
+    await until('the missed message is committed', () => second.contents().length > 0);
+    expect(second.contents()).toEqual(['missed']);
+    expect(discord.application.remainingIdentifies).toBe(999);
+    second.stop();
+  });
+
   it('begins a new session when the old one is invalid', async () => {
     await using system = await startWithChannel();
     const { discord } = system;

@@ -28,6 +28,8 @@ export class DispatchQueue {
   #committed: ResumeState | undefined;
   #lastAdded: number;
   #waiting: Dispatch[] = [];
+  /** The session has begun and is not committed yet. */
+  #begun: PromiseWithResolvers<void> | undefined;
   #isRunning = false;
   #isEnded = false;
 
@@ -42,22 +44,24 @@ export class DispatchQueue {
     return this.#committed;
   }
 
-  /** A new session has begun. Events of the one before are committed already or lost with it. */
-  begin(session: ResumeState): void {
+  /**
+   * A new session has begun. Events of the one before are committed already or lost with it. Resolves when the session is
+   * committed: until then, events would be lost with this worker, because no other one could resume the session.
+   */
+  begin(session: ResumeState): Promise<void> {
     this.#committed = session;
     this.#lastAdded = session.sequence;
+    this.#begun ??= Promise.withResolvers();
+    const { promise } = this.#begun;
+    this.#start();
+    return promise;
   }
 
   add(dispatch: Dispatch): void {
     if (this.#isEnded || this.#isRepeated(dispatch.sequence)) return;
     this.#lastAdded = dispatch.sequence;
     this.#waiting.push(dispatch);
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    this.#run().catch((error: unknown) => {
-      this.end();
-      this.#options.onError(error);
-    });
+    this.#start();
   }
 
   /** An event that is not committed. */
@@ -73,22 +77,34 @@ export class DispatchQueue {
     this.#waiting = [];
   }
 
+  #start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#run().catch((error: unknown) => {
+      this.end();
+      this.#options.onError(error);
+    });
+  }
+
   #isRepeated(sequence: number): boolean {
     return sequence <= this.#lastAdded;
   }
 
   async #run(): Promise<void> {
     const { receiver, applicationId } = this.#options;
-    while (this.#waiting.length > 0) {
+    while (this.#begun || this.#waiting.length > 0) {
+      const begun = this.#begun;
+      this.#begun = undefined;
       const batch = this.#waiting.splice(0, MAX_BATCH);
       const before = this.#committed;
-      const sequence = batch.at(-1)?.sequence ?? 0;
+      const sequence = batch.at(-1)?.sequence ?? before?.sequence ?? 0;
       const state = before && { ...before, sequence };
       await receiver.accept(
         batch.map(({ json }) => json),
         state && writeResumeState(state, applicationId),
       );
       if (this.#committed === before) this.#committed = state;
+      begun?.resolve();
       for (const { acknowledge } of batch) acknowledge?.();
     }
     this.#isRunning = false;

@@ -62,6 +62,7 @@ export async function receiveDispatches(options: GatewayOptions, signal: AbortSi
     else ended.reject(error);
   }
   const queue = new DispatchQueue({ receiver, applicationId, session, onError: end });
+  let begun = Promise.resolve();
 
   const manager = new WebSocketManager({
     token: api.revealToken(),
@@ -75,14 +76,16 @@ export async function receiveDispatches(options: GatewayOptions, signal: AbortSi
       // The sequence moves when events are committed.
       if (isEnded || info === null || info.sessionId === queue.session?.sessionId) return;
       if (!isGatewayUrl(info.resumeURL, apiUrl)) return end(foreignGateway());
-      queue.begin({ sessionId: info.sessionId, sequence: info.sequence, resumeUrl: info.resumeURL });
+      const { sessionId, sequence, resumeURL: resumeUrl } = info;
+      begun = queue.begin({ sessionId, sequence, resumeUrl });
     },
   });
 
   const cancelReadyLimit = clock.after(READY_MS, () =>
     end(new ProductError('unavailable', 'The gateway of Discord did not answer in time.')),
   );
-  const ready = () => {
+  const ready = async () => {
+    await begun;
     if (isEnded) return;
     cancelReadyLimit();
     receiver.connected();
