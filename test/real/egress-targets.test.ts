@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Canaries, databaseDump } from '../edge/vaults/canaries.ts';
+import { Canaries, databaseDump } from '../support/canaries.ts';
 import { createAuthority } from '../support/certificates.ts';
 import { openIsolatedTargets } from '../support/internet/open.ts';
-import { processes } from '../support/processes.ts';
+import { processTexts } from '../support/processes.ts';
 import { until } from '../support/wait.ts';
 
 const OWN = '93.184.216.1';
@@ -152,13 +152,7 @@ describe('commands with credentials, with a process per target', () => {
   });
 
   it('leave no secret in the environments and arguments of processes', () => {
-    const below = descendantsOf(isolated.pids);
-    const texts = below.flatMap((pid) =>
-      ['environ', 'cmdline'].map((name) => ({
-        name: `${pid} ${name}`,
-        content: read(`/proc/${pid}/${name}`),
-      })),
-    );
+    const texts = processTexts(isolated.pids);
     expect(
       texts.flatMap(({ name, content }) => canaries.in(content).map((one) => `${name}: ${one}`)),
     ).toEqual([]);
@@ -195,15 +189,4 @@ function read(path: string): Buffer {
   } catch {
     return Buffer.alloc(0);
   }
-}
-
-/** The processes and all that they have started. */
-function descendantsOf(pids: readonly number[]): number[] {
-  const all = processes();
-  const found = new Set(pids);
-  for (let size = 0; size < found.size; ) {
-    size = found.size;
-    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
-  }
-  return [...found];
 }

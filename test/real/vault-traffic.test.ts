@@ -1,27 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { Canaries, CREDENTIALS } from '../edge/vaults/canaries.ts';
+import { CREDENTIALS } from '../edge/vaults/credential-bodies.ts';
 import type { Api } from '../support/api.ts';
+import { Canaries } from '../support/canaries.ts';
 import { startFleet } from '../support/fleet.ts';
 import { startMcpServer } from '../support/mcp-server.ts';
-import { type RecordedTraffic, recordTraffic } from '../support/recorded-traffic.ts';
+import { recordCalls } from '../support/recorded-traffic.ts';
 import { until } from '../support/wait.ts';
 
 describe('calls between processes without TLS', () => {
   it('contain no secret of a credential', async () => {
     await using stack = new AsyncDisposableStack();
-    const traffic = new Map<string, RecordedTraffic>();
+    const calls = stack.use(recordCalls());
     const remote = stack.use(await startMcpServer({ find: {} }));
     const fleet = stack.use(
-      await startFleet(
-        { SERVICE_OUTBOUND_PRIVATE_HOSTS: `127.0.0.1:${remote.port}` },
-        {
-          async callThrough(service, port) {
-            const recorded = stack.use(await recordTraffic(port));
-            traffic.set(service, recorded);
-            return recorded.port;
-          },
-        },
-      ),
+      await startFleet({ SERVICE_OUTBOUND_PRIVATE_HOSTS: `127.0.0.1:${remote.port}` }, calls),
     );
     const { api } = fleet;
     const canaries = new Canaries();
@@ -47,12 +39,12 @@ describe('calls between processes without TLS', () => {
       const { body } = await api.get(`/admin/vaults/rotations/${rotation.body.data.rotation_id}`);
       return body.data.status === 'done';
     });
-    const bytes = traffic.get('vaults')?.bytes() ?? Buffer.alloc(0);
+    const traffic = calls.bytes();
     // The recording works: public members are readable in it.
     for (const text of ['visible-name', 'GITHUB_TOKEN', 'mcp.example.com'])
-      expect(bytes.includes(text), text).toBe(true);
-    const found = [...traffic].flatMap(([service, recorded]) =>
-      canaries.in(recorded.bytes()).map((name) => `${service}: ${name}`),
+      expect(traffic.get('vaults')?.includes(text), text).toBe(true);
+    const found = [...traffic].flatMap(([service, bytes]) =>
+      canaries.in(bytes).map((name) => `${service}: ${name}`),
     );
     expect(found).toEqual([]);
     for (const name of fleet.names) expect(canaries.in(fleet.outputOf(name)), name).toEqual([]);

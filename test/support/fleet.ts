@@ -15,7 +15,7 @@ import { shape } from './shape.ts';
 import { planTargets, SERVICES, type ServiceName, TARGETS, type TargetName } from './targets.ts';
 import { until } from './wait.ts';
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 /** The system as separate programs, in the process shape of the test run. */
 export interface Fleet extends AsyncDisposable {

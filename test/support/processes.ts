@@ -35,3 +35,29 @@ export function processes(): ProcessEntry[] {
 export function isAlive(pid: number | undefined): boolean {
   return processes().some((entry) => entry.pid === pid && !entry.state.startsWith('Z'));
 }
+
+/** Returns the environment and the arguments of the processes and of all processes that they have started. */
+export function processTexts(pids: readonly number[]): { name: string; content: Buffer }[] {
+  return descendantsOf(pids).flatMap((pid) =>
+    ['environ', 'cmdline'].map((name) => ({ name: `${pid} ${name}`, content: read(`/proc/${pid}/${name}`) })),
+  );
+}
+
+function descendantsOf(pids: readonly number[]): number[] {
+  const all = processes();
+  const found = new Set(pids);
+  for (let size = 0; size < found.size; ) {
+    size = found.size;
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
+  }
+  return [...found];
+}
+
+/** Empty for a process that has just ended. */
+function read(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

@@ -36,3 +36,25 @@ export async function recordTraffic(serverPort: number): Promise<RecordedTraffic
     },
   };
 }
+
+/** The calls of services between processes: `callThrough` is an option of `startFleet`. */
+export interface RecordedCalls extends AsyncDisposable {
+  callThrough(service: string, port: number): Promise<number>;
+  /** The bytes of the calls of each service. */
+  bytes(): Map<string, Buffer>;
+}
+
+export function recordCalls(): RecordedCalls {
+  const traffic = new Map<string, RecordedTraffic>();
+  return {
+    async callThrough(service, port) {
+      const recorded = await recordTraffic(port);
+      traffic.set(service, recorded);
+      return recorded.port;
+    },
+    bytes: () => new Map(Array.from(traffic, ([service, recorded]) => [service, recorded.bytes()])),
+    async [Symbol.asyncDispose]() {
+      for (const recorded of traffic.values()) await recorded[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../../support/api.ts';
+import { Canaries } from '../../support/canaries.ts';
 import { type System, startSystem } from '../../support/system.ts';
-import { Canaries, CREDENTIALS } from './canaries.ts';
+import { CREDENTIALS } from './credential-bodies.ts';
 
 const BODIES = 2_000;
 const AT_ONCE = 4;

@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Canaries, databaseDump } from '../../support/canaries.ts';
 import { type Collector, startCollector } from '../../support/collector.ts';
 import { createDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/port.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { until } from '../../support/wait.ts';
-import { Canaries, CREDENTIALS, databaseDump } from './canaries.ts';
+import { CREDENTIALS } from './credential-bodies.ts';
 
 interface Answer {
   status: number;

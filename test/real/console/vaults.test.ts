@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Canaries } from '../../edge/vaults/canaries.ts';
+import { Canaries } from '../../support/canaries.ts';
 import { axeViolations, type ConsoleFixture, PAGE_STORAGE, startConsole, tabTo } from './console-fixture.ts';
 
 /** The folder for pictures of the pages; without it none are taken. */

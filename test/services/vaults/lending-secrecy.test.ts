@@ -6,7 +6,7 @@ import {
   LendResponse,
   ReportRefusalResponse,
 } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
-import { Canaries, databaseDump } from '../../edge/vaults/canaries.ts';
+import { Canaries, databaseDump } from '../../support/canaries.ts';
 import { type RecordedTraffic, recordTraffic } from '../../support/recorded-traffic.ts';
 import { runOn } from '../../support/sql.ts';
 import { AGENT } from './fake-targets.ts';

@@ -1,28 +1,35 @@
-import { rowsOn } from '../../support/sql.ts';
+import { rowsOn } from './sql.ts';
+
+/** The shortest text that does not occur by chance. */
+const MIN_LENGTH = 16;
 
 /** Texts that must not appear anywhere, in the forms in which programs encode them. */
 export class Canaries {
-  readonly #forms = new Map<string, string[]>();
+  readonly #known = new Map<string, { name: string; forms: string[]; hex: string }>();
 
   /** Creates a secret with characters that each encoding changes. `name` is shown when it is found. */
   create(name: string): string {
-    const secret = `canary-${name}-${this.#forms.size}+/?&="<>\\%~k3y`;
-    this.#forms.set(secret, formsOf(secret));
+    const label = `canary-${name}-${this.#known.size}`;
+    return this.add(label, `${label}+/?&="<>\\%~k3y`);
+  }
+
+  /** Searches for a secret that another party has created, such as a token of a product. */
+  add(name: string, secret: string): string {
+    if (secret.length < MIN_LENGTH) throw new Error(`the secret ${name} is too short to be searched for`);
+    this.#known.set(secret, { name, forms: formsOf(secret), hex: hexOf(secret) });
     return secret;
   }
 
   get all(): string[] {
-    return [...this.#forms.keys()];
+    return [...this.#known.keys()];
   }
 
   /** Returns the names of the canaries that a text contains in any form. Bytes are searched as Latin-1 text. */
   in(content: string | Uint8Array): string[] {
     const text = typeof content === 'string' ? content : Buffer.from(content).toString('latin1');
     const lowerCase = text.toLowerCase();
-    return [...this.#forms].flatMap(([secret, forms]) =>
-      forms.some((form) => text.includes(form)) || lowerCase.includes(hexOf(secret))
-        ? [secret.split('+')[0] ?? '']
-        : [],
+    return [...this.#known.values()].flatMap(({ name, forms, hex }) =>
+      forms.some((form) => text.includes(form)) || lowerCase.includes(hex) ? [name] : [],
     );
   }
 }
@@ -42,7 +49,13 @@ function formsOf(secret: string): string[] {
   return [secret, json, percent, percent.toLowerCase(), form, ...base64];
 }
 
-/** Returns every row of every table as text, with the name of the table. Bytes are hexadecimal. */
+/** A column of bytes in a row as JSON. */
+const BYTES = /"\\\\x((?:[0-9a-f]{2})+)"/g;
+
+/**
+ * Returns every row of every table as text, with the name of the table. Bytes are hexadecimal, and follow once more as
+ * Latin-1 text, in which a text within them is found in any form.
+ */
 export async function databaseDump(databaseUrl: string): Promise<{ table: string; row: string }[]> {
   const tables = await rowsOn<{ name: string }>(
     databaseUrl,
@@ -52,21 +65,12 @@ export async function databaseDump(databaseUrl: string): Promise<{ table: string
   const dump: { table: string; row: string }[] = [];
   for (const { name } of tables) {
     const rows = await rowsOn<{ row: string }>(databaseUrl, `select to_jsonb(t)::text as row from ${name} t`);
-    dump.push(...rows.map(({ row }) => ({ table: name, row })));
+    for (const { row } of rows) {
+      const bytes = Array.from(row.matchAll(BYTES), ([, hex = '']) =>
+        Buffer.from(hex, 'hex').toString('latin1'),
+      );
+      dump.push({ table: name, row: [row, ...bytes].join('\n') });
+    }
   }
   return dump;
 }
-
-type Secret = 'token' | 'value' | 'password' | 'key';
-
-/** A valid body of each type, without its secret, and the member of the secret. */
-export const CREDENTIALS: { body: Record<string, unknown>; secret: Secret }[] = [
-  { body: { type: 'bearer', mcp_server_url: 'https://mcp.example.com/mcp' }, secret: 'token' },
-  { body: { type: 'header', host: 'api.example.com', name: 'X-Api-Key' }, secret: 'value' },
-  { body: { type: 'basic', host: 'git.example.com', username: 'deploy' }, secret: 'password' },
-  {
-    body: { type: 'environment_variable', name: 'GITHUB_TOKEN', allowed_hosts: ['api.github.com'] },
-    secret: 'value',
-  },
-  { body: { type: 'model_key', provider: 'anthropic' }, secret: 'key' },
-];
