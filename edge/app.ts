@@ -31,6 +31,7 @@ import {
   responseTo,
 } from './plugins/malformed-request.ts';
 import { acceptsHtml, isPageNavigation } from './plugins/navigation.ts';
+import { NO_SCHEMA_COMPILERS } from './plugins/no-schema-compilers.ts';
 import { handleNotFound } from './plugins/not-found.ts';
 import { startRefusalAudit } from './plugins/refusal-audit.ts';
 import { logInvalidRequest } from './plugins/request-log.ts';
@@ -79,6 +80,7 @@ export async function createApp(
   const exchanges: Exchanges = new WeakMap();
   const app = Fastify({
     logger: false,
+    schemaController: NO_SCHEMA_COMPILERS,
     genReqId: () => context.ids('req'),
     requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,

@@ -6,12 +6,7 @@ import type { GrpcTls } from '../../lib/grpc/tls.ts';
 import type { Endpoint } from '../../lib/grpc/transport.ts';
 import type { ModuleManager } from '../../lib/modules.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
-import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
-import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
-import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
-import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
-import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
+import { type CalledContracts, loadCalledContracts } from './called-contracts.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { type ModuleName, modulesOf, OPTIONAL_SERVICES, type ServiceName } from './target.ts';
 
@@ -21,26 +16,35 @@ type OpenChannel = (addresses: string, options: ChannelOptions) => GrpcChannel;
 export class ServiceRegistry {
   readonly #config: ProcessConfig;
   readonly #modules: ModuleManager;
+  readonly #contracts: CalledContracts;
   readonly #openChannel: OpenChannel | undefined;
   readonly #services = new Map<ServiceName, OpenService>();
 
-  private constructor(config: ProcessConfig, modules: ModuleManager, openChannel: OpenChannel | undefined) {
+  private constructor(
+    config: ProcessConfig,
+    modules: ModuleManager,
+    contracts: CalledContracts,
+    openChannel: OpenChannel | undefined,
+  ) {
     this.#config = config;
     this.#modules = modules;
+    this.#contracts = contracts;
     this.#openChannel = openChannel;
   }
 
   /**
-   * Loads the gRPC library only for a process that calls other processes. Without `tls`, these calls are not encrypted.
+   * Loads the contracts that the modules of this process call, and the gRPC library only for a process that calls other
+   * processes. Without `tls`, these calls are not encrypted.
    */
   static async open(
     config: ProcessConfig,
     modules: ModuleManager,
     tls: GrpcTls | undefined,
   ): Promise<ServiceRegistry> {
-    if (config.target === 'all') return new ServiceRegistry(config, modules, undefined);
+    const contracts = await loadCalledContracts(modulesOf(config.target));
+    if (config.target === 'all') return new ServiceRegistry(config, modules, contracts, undefined);
     const { openChannel } = await import('../../lib/grpc/channel.ts');
-    return new ServiceRegistry(config, modules, (addresses, options) =>
+    return new ServiceRegistry(config, modules, contracts, (addresses, options) =>
       openChannel(addresses, { ...options, tls }),
     );
   }
@@ -59,15 +63,16 @@ export class ServiceRegistry {
 
   /** Returns factories for the clients of a module. A process needs no address of a service that it does not call. */
   clientsFor(self: ModuleName, context: ServiceContext) {
+    const contracts = this.#contracts;
     const connect = <C extends Contract>(service: ServiceName, contract: C) =>
       this.#connect(self, context, service, contract);
     return {
-      agents: () => connect('agents', AgentsServiceDefinition),
-      auth: () => connect('auth', AuthServiceDefinition),
-      files: () => connect('files', FilesServiceDefinition),
-      sessions: () => connect('sessions', SessionsServiceDefinition),
-      deployments: () => connect('deployments', DeploymentsServiceDefinition),
-      vaults: () => connect('vaults', VaultsServiceDefinition),
+      agents: () => connect('agents', contracts('agents')),
+      auth: () => connect('auth', contracts('auth')),
+      files: () => connect('files', contracts('files')),
+      sessions: () => connect('sessions', contracts('sessions')),
+      deployments: () => connect('deployments', contracts('deployments')),
+      vaults: () => connect('vaults', contracts('vaults')),
     };
   }
 

@@ -26,6 +26,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   minio: ['files'],
   'openid-client': ['auth'],
   pg: ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'],
+  ajv: [],
   'just-bash': [],
   'pino-pretty': [],
   '@scalar/fastify-api-reference': [],
