@@ -1,9 +1,10 @@
+import { Refusal } from '../../../lib/errors.ts';
 import { NO_INLINE_DATA } from '../../input/inline-data.ts';
 import { readContent, refuseContentAt } from '../../schemas/content.ts';
 import type { McpOperation } from './operation.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { ToolResult } from './tool.ts';
-import { emptyResult, turnResult } from './turn-result.ts';
+import { resultOfQueued, resultWithoutTurn, turnResult } from './turn-result.ts';
 import { type AwaitedTurn, awaitTurn } from './waiting.ts';
 
 export interface WaitOptions {
@@ -40,7 +41,9 @@ export async function beginConversation(
     )
     .catch(refuseContentAt('/message'));
   const sessionId = session?.sessionId ?? '';
-  return turnId ? waitForAnswer(operation, { sessionId, turnId }, wait) : emptyResult(operation, sessionId);
+  return turnId
+    ? queuedAnswer(operation, { sessionId, turnId }, wait)
+    : resultWithoutTurn(operation, sessionId);
 }
 
 interface NewMessage {
@@ -60,7 +63,24 @@ export async function continueConversation(
   const { turnId } = await context.clients.sessions
     .sendMessage({ sessionId, ...contentOf(message), overrides: undefined, busyPolicy, idempotencyKey }, call)
     .catch(refuseContentAt('/message'));
-  return waitForAnswer(operation, { sessionId, turnId }, wait);
+  return queuedAnswer(operation, { sessionId, turnId }, wait);
+}
+
+/**
+ * The result of a turn that the call has queued. The call has had its effect, so the client gets the ids when the turn cannot be
+ * read now.
+ */
+async function queuedAnswer(
+  operation: McpOperation,
+  turn: AwaitedTurn,
+  wait: WaitOptions,
+): Promise<ToolResult> {
+  try {
+    return await waitForAnswer(operation, turn, wait);
+  } catch (error) {
+    if (error instanceof Refusal && error.code !== 'CANCELLED') return resultOfQueued(operation, turn);
+    throw error;
+  }
 }
 
 export async function waitForAnswer(

@@ -1,46 +1,71 @@
+import type { PathChange } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { Turn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { McpOperation } from './operation.ts';
 
-/** The files of a turn that its result names. The tool `list_files` finds further ones. */
+/** The files that the result of a turn names. The tool `list_files` finds further ones. */
 const MAX_FILES = 100;
-const PAGE_EVENTS = 100;
-const TYPES = ['file.created', 'file.modified', 'file.deleted'];
+/** The newest changes of a workspace among which those of the turn are looked for. */
+const MAX_CHANGES = 500;
+const PAGE_ITEMS = 100;
 
 export interface TurnFile {
   path: string;
   size: number;
 }
 
-interface FileEvent {
-  type: string;
-  turn_id?: string;
-  data: { path: string; size?: number };
+/**
+ * The files that the turn has written and not deleted, in the order of their last change. The journal has file events later and
+ * without their turn, so they are the changes of those versions of the workspace that the results of the turn's tools name.
+ */
+export async function turnFiles(operation: McpOperation, turn: Turn): Promise<TurnFile[]> {
+  if (!turn.usage?.toolCalls) return [];
+  const versions = await workspaceVersions(operation, turn);
+  if (versions.size === 0) return [];
+  const files = new Map<string, TurnFile>();
+  for (const { kind, entry, workspaceVersion, createdAt } of await newestChanges(operation, turn.sessionId)) {
+    const isOlder = createdAt !== undefined && turn.startedAt !== undefined && createdAt < turn.startedAt;
+    if (!entry || isOlder || !versions.has(workspaceVersion)) continue;
+    files.delete(entry.path);
+    if (kind !== 'deleted' && entry.kind === 'file')
+      files.set(entry.path, { path: entry.path, size: entry.size });
+  }
+  return [...files.values()].slice(-MAX_FILES);
 }
 
-/** The files that the turn has written and not deleted, in the order of their last change. */
-export async function turnFiles({ context, call }: McpOperation, turn: Turn): Promise<TurnFile[]> {
-  // Only tools change files.
-  if (!turn.usage?.toolCalls) return [];
-  const files = new Map<string, TurnFile>();
+/** The versions after the tool calls of the turn. A call that has changed nothing names an older version. */
+async function workspaceVersions({ context, call }: McpOperation, turn: Turn): Promise<Set<number>> {
+  const { sessionId, position } = turn;
+  const versions = new Set<number>();
   let cursor = '';
   do {
-    const { events, page } = await context.clients.sessions.listEvents(
-      {
-        sessionId: turn.sessionId,
-        page: { limit: PAGE_EVENTS, cursor },
-        afterSeq: turn.position,
-        types: TYPES,
-      },
+    const page = { limit: PAGE_ITEMS, cursor };
+    const types = ['agent.tool_result'];
+    const listed = await context.clients.sessions.listEvents(
+      { sessionId, page, afterSeq: position, types },
       call,
     );
-    for (const { json } of events) note(files, JSON.parse(json), turn.turnId);
-    cursor = page?.nextCursor ?? '';
-  } while (cursor !== '' && files.size < MAX_FILES);
-  return [...files.values()].slice(0, MAX_FILES);
+    for (const { json } of listed.events) {
+      const event = JSON.parse(json) as { turn_id?: string; data: { workspace_version?: number } };
+      const { workspace_version: version } = event.data;
+      if (event.turn_id === turn.turnId && version !== undefined) versions.add(version);
+    }
+    cursor = listed.page?.nextCursor ?? '';
+  } while (cursor !== '');
+  return versions;
 }
 
-function note(files: Map<string, TurnFile>, { type, turn_id, data }: FileEvent, turnId: string): void {
-  if (turn_id !== turnId) return;
-  files.delete(data.path);
-  if (type !== 'file.deleted') files.set(data.path, { path: data.path, size: data.size ?? 0 });
+async function newestChanges({ context, call }: McpOperation, value: string): Promise<PathChange[]> {
+  const { files } = context.clients;
+  const place = { of: { $case: 'sessionId' as const, value } };
+  const { workspace } = await files.getWorkspace({ place }, call);
+  const afterSeq = Math.max(0, (workspace?.lastSeq ?? 0) - MAX_CHANGES);
+  const changes: PathChange[] = [];
+  let cursor = '';
+  do {
+    const page = { limit: PAGE_ITEMS, cursor };
+    const listed = await files.listChanges({ place, afterSeq, page }, call);
+    changes.push(...listed.changes);
+    cursor = listed.page?.nextCursor ?? '';
+  } while (cursor !== '');
+  return changes;
 }

@@ -9,6 +9,7 @@ import { PendingQuestion, pendingQuestions } from './pending-questions.ts';
 import { fileUri } from './resources/uri.ts';
 import type { ToolResult } from './tool.ts';
 import { turnFiles } from './turn-files.ts';
+import type { AwaitedTurn } from './waiting.ts';
 
 const Usage = Type.Object({
   input_tokens: Type.Integer(),
@@ -49,10 +50,20 @@ const STATUSES: Readonly<Record<string, string>> = {
 };
 
 /** The result of a conversation that has no turn. */
-export function emptyResult(operation: McpOperation, sessionId: string): ToolResult {
+export const resultWithoutTurn = (operation: McpOperation, sessionId: string): ToolResult =>
+  emptyResult(operation, { sessionId, turnId: null, status: null });
+
+/** The result of a turn about which only its ids are known. */
+export const resultOfQueued = (operation: McpOperation, turn: AwaitedTurn): ToolResult =>
+  emptyResult(operation, { ...turn, status: 'running' });
+
+function emptyResult(
+  operation: McpOperation,
+  { sessionId, turnId, status }: { sessionId: string; turnId: string | null; status: string | null },
+): ToolResult {
   return {
     structured: {
-      ...{ session_id: sessionId, turn_id: null, status: null, text: '' },
+      ...{ session_id: sessionId, turn_id: turnId, status, text: '' },
       ...{ approvals: [], questions: [], files: [] },
       usage: serializeUsage(undefined),
       console_url: consoleUrl(operation, sessionId),

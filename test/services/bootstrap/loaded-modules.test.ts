@@ -30,6 +30,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   'just-bash': [],
   'pino-pretty': [],
   '@scalar/fastify-api-reference': [],
+  // Loaded with the first request of the protocol.
+  '@modelcontextprotocol/server': [],
 };
 
 interface LoadedModules {
