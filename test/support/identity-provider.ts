@@ -93,8 +93,16 @@ export class IdentityProvider implements AsyncDisposable {
     if (isUnavailable) this.#server.closeAllConnections();
   }
 
-  /** Follows the redirects of a login like a browser. Returns the query of the callback. */
-  async login(authorizationUrl: string, subject: string, jar = new CookieJar()): Promise<string> {
+  /**
+   * Follows the redirects of a login like a browser. Returns the query of the callback, whose origin is that of the service by
+   * default.
+   */
+  async login(
+    authorizationUrl: string,
+    subject: string,
+    jar = new CookieJar(),
+    callback = this.#origin,
+  ): Promise<string> {
     let url = new URL(authorizationUrl);
     for (let steps = 0; steps < 10; steps++) {
       const response = await fetch(url, {
@@ -106,7 +114,7 @@ export class IdentityProvider implements AsyncDisposable {
       if (!location) throw new Error(`${url.pathname} answers ${response.status}: ${await response.text()}`);
       await response.body?.cancel();
       url = new URL(location, url);
-      if (url.origin === this.#origin) return url.search.slice(1);
+      if (url.origin === callback) return url.search.slice(1);
     }
     throw new Error('the login redirects in a loop');
   }
@@ -171,6 +179,8 @@ export class IdentityProvider implements AsyncDisposable {
           ...(clientSecret ? confidential : { token_endpoint_auth_method: 'none' }),
         },
       ],
+      // Those that clients may register for.
+      scopes: ['openid', 'offline_access', ...SCOPES.split(' ')],
       pkce: { required: () => true },
       claims: { openid: ['sub'], profile: ['name', 'groups'], email: ['email', 'email_verified'] },
       conformIdTokenClaims: thinIdTokens,
@@ -187,10 +197,13 @@ export class IdentityProvider implements AsyncDisposable {
         Grant: 3_600,
         IdToken: 600,
         Interaction: 600,
+        RefreshToken: 3_600,
         Session: 3_600,
       },
       features: {
         devInteractions: { enabled: false },
+        // MCP clients register themselves.
+        registration: { enabled: true },
         introspection: { enabled: true, allowedPolicy: () => true },
         rpInitiatedLogout: {
           enabled: true,
@@ -238,7 +251,10 @@ export class IdentityProvider implements AsyncDisposable {
     const form = request.method === 'POST' ? new URLSearchParams(await text(request)) : undefined;
     const accountId = form?.get('account') ?? (typeof header === 'string' ? header : undefined);
     if (accountId !== undefined) {
-      await this.#provider?.interactionFinished(request, response, { login: { accountId } });
+      await this.#provider?.interactionFinished(request, response, {
+        login: { accountId },
+        consent: {},
+      });
       return;
     }
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
@@ -276,7 +292,7 @@ interface GrantContext {
 /** Grants all scopes without a consent page. */
 async function grantAll({ oidc: { provider, client, session, params } }: GrantContext) {
   const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-  grant.addOIDCScope('openid profile email groups');
+  grant.addOIDCScope(`openid profile email groups offline_access ${SCOPES}`);
   for (const resource of [params.resource ?? []].flat()) grant.addResourceScope(resource, SCOPES);
   await grant.save();
   return grant;
