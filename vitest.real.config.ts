@@ -14,7 +14,7 @@ const JOURNEYS = [
 /** Cases for separate processes only. */
 const SEPARATE_PROCESSES = [
   'test/edge/{structured-output,client-tool-overrides}.test.ts',
-  'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages,vault-traffic,egress-targets,model-key-outage,killed-schedulers,killed-channel-workers,channel-secrets}.test.ts',
+  'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages,vault-traffic,egress-targets,model-key-outage,killed-schedulers,killed-channel-workers,channel-secrets,protocols/mcp/two-edges}.test.ts',
 ];
 /** Contract suites, which lane 1 runs over call streams. */
 const CONTRACTS = globSync('test/{lib/grpc,services}/**/*.test.ts').filter((file) =>
