@@ -19,6 +19,7 @@ import { measureMcp } from './measurements/mcp.ts';
 import { measureInstances } from './measurements/processes/instances.ts';
 import { measureReading } from './measurements/processes/reading.ts';
 import { measureScrape } from './measurements/processes/scrape.ts';
+import { measureMcpServing } from './measurements/protocols/mcp.ts';
 import { measureSchedules } from './measurements/schedules/schedules.ts';
 import { measureCatchUp } from './measurements/sessions/catch-up.ts';
 import { measureChatHistory } from './measurements/sessions/chat-history.ts';
@@ -111,6 +112,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     idleCredentials: [],
     modelKeys: [],
     mcp: [],
+    mcpServing: [],
     skills: [],
     schedules: [],
     channels: [],
@@ -146,6 +148,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('credentials')) results.idleCredentials.push(await measureIdleCredentials(bench));
     if (parts.has('modelkeys')) results.modelKeys.push(await measureModelKeys(bench));
     if (parts.has('mcp')) results.mcp.push(await measureMcp(bench));
+    if (parts.has('mcpserving')) results.mcpServing.push(await measureMcpServing(bench));
     if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));
     else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium');
     if (separate.has('reading')) results.reading.push(await measureReading(bench));
@@ -195,6 +198,7 @@ async function profile(bench: Bench, { parts }: Options): Promise<void> {
   if (parts.has('turns')) await measureTurns(bench);
   if (parts.has('files')) await measureTransfers(bench);
   if (parts.has('history')) await measureChatHistory(bench);
+  if (parts.has('mcpserving')) await measureMcpServing(bench);
 }
 
 function print(letter: string, text: string): void {

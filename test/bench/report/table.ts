@@ -6,6 +6,7 @@ import { type FileResults, fileRows } from './file-rows.ts';
 import { type LendingResults, lendingRows } from './lending-rows.ts';
 import { type McpResults, mcpRows } from './mcp-rows.ts';
 import { type ProcessResults, processRows } from './process-rows.ts';
+import { type ProtocolResults, protocolRows } from './protocol-rows.ts';
 import { line } from './rows.ts';
 import { type ScheduleResults, scheduleRows } from './schedule-rows.ts';
 import { type SessionResults, sessionRows } from './session-rows.ts';
@@ -23,6 +24,7 @@ export type Results = WebhookResults &
   LendingResults &
   VaultResults &
   McpResults &
+  ProtocolResults &
   SkillResults &
   ConsoleResults &
   ProcessResults;
@@ -41,6 +43,7 @@ export function table(results: Results): string {
     lendingRows(results),
     vaultRows(results),
     mcpRows(results),
+    protocolRows(results),
     consoleRows(results),
     processRows(results),
   ];
