@@ -42,7 +42,7 @@ export default defineConfig({
           name: 'one process',
           include: [
             ...[...JOURNEYS, ...CRASHES, 'test/edge/{stream,malformed-requests}.test.ts'],
-            'test/real/{,console/,products/,protocols/,protocols/mcp/}*.test.ts',
+            'test/real/{,console/,products/,protocols/,protocols/mcp/,protocols/openai/}*.test.ts',
           ],
           exclude: SEPARATE_PROCESSES,
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },

@@ -2,9 +2,16 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 
 /**
  * The access that a route requires: none (`open`), or a credential with this scope. `write` includes `read`; no scope
- * includes `mcp`, which protocol endpoints require. The services check roles and ownership.
+ * includes `mcp`, which protocol endpoints require. Some of them accept `write` instead (`mcp_or_write`). The services check
+ * roles and ownership.
  */
-export type RouteAccess = 'open' | 'read' | 'write' | 'admin' | 'mcp';
+export type RouteAccess = 'open' | 'read' | 'write' | 'admin' | 'mcp' | 'mcp_or_write';
+
+/** The scopes of which a credential needs one. */
+export function acceptedScopes(access: RouteAccess): readonly string[] {
+  if (access === 'open') return [];
+  return access === 'mcp_or_write' ? ['mcp', 'write'] : [access];
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -2,6 +2,7 @@ import { aiMessageRoutes } from './ai-stream/history-route.ts';
 import { aiStreamRoutes } from './ai-stream/route.ts';
 import { resourceMetadataRoutes } from './protocols/authorization/routes.ts';
 import { mcpRoutes } from './protocols/mcp/routes.ts';
+import { openaiRoutes } from './protocols/openai/routes.ts';
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
 import { agentRoutes } from './routes/agents.ts';
@@ -111,5 +112,6 @@ export const ROUTES: readonly Route[] = [
   ...triggerRoutes,
   ...callbackRoutes,
   ...mcpRoutes,
+  ...openaiRoutes,
   ...probeRoutes,
 ];

@@ -4676,6 +4676,16 @@ export type ChatId = string;
 export type Sha256 = string;
 
 /**
+ * The agent id, or the model id of the agent.
+ */
+export type Model = string;
+
+/**
+ * The id of the response (`resp_…`).
+ */
+export type ResponseId = string;
+
+/**
  * The maximum number of items per page.
  */
 export type Limit = number;
@@ -17570,6 +17580,598 @@ export type McpOfAgentResponses = {
 };
 
 export type McpOfAgentResponse = McpOfAgentResponses[keyof McpOfAgentResponses];
+
+export type OpenaiListModelsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/openai/v1/models';
+};
+
+export type OpenaiListModelsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'INVALID_REQUEST';
+            request_id?: string;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
+     */
+    404: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'model_not_found';
+            request_id?: string;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+};
+
+export type OpenaiListModelsError = OpenaiListModelsErrors[keyof OpenaiListModelsErrors];
+
+export type OpenaiListModelsResponses = {
+    /**
+     * The list of models of the OpenAI API.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type OpenaiListModelsResponse = OpenaiListModelsResponses[keyof OpenaiListModelsResponses];
+
+export type OpenaiGetModelData = {
+    body?: never;
+    path: {
+        /**
+         * The agent id, or the model id of the agent.
+         */
+        model: string;
+    };
+    query?: never;
+    url: '/openai/v1/models/{model}';
+};
+
+export type OpenaiGetModelErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'INVALID_REQUEST';
+            request_id?: string;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
+     */
+    404: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'model_not_found';
+            request_id?: string;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+};
+
+export type OpenaiGetModelError = OpenaiGetModelErrors[keyof OpenaiGetModelErrors];
+
+export type OpenaiGetModelResponses = {
+    /**
+     * The model of the OpenAI API.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type OpenaiGetModelResponse = OpenaiGetModelResponses[keyof OpenaiGetModelResponses];
+
+export type OpenaiCreateChatCompletionData = {
+    /**
+     * The request of the OpenAI API.
+     */
+    body: {
+        [key: string]: unknown;
+    };
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/openai/v1/chat/completions';
+};
+
+export type OpenaiCreateChatCompletionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
+     */
+    400: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'INVALID_REQUEST' | 'CONTENT_NOT_SUPPORTED';
+            request_id?: string;
+        };
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'SCOPE_INSUFFICIENT' | 'OVERRIDE_NOT_ALLOWED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+            request_id?: string;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     */
+    404: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'model_not_found' | 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+            request_id?: string;
+        };
+    };
+    /**
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+            request_id?: string;
+        };
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'FILE_TOO_LARGE';
+            request_id?: string;
+        };
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+            request_id?: string;
+        };
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+};
+
+export type OpenaiCreateChatCompletionError = OpenaiCreateChatCompletionErrors[keyof OpenaiCreateChatCompletionErrors];
+
+export type OpenaiCreateChatCompletionResponses = {
+    /**
+     * The completion of the OpenAI API.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type OpenaiCreateChatCompletionResponse = OpenaiCreateChatCompletionResponses[keyof OpenaiCreateChatCompletionResponses];
+
+export type OpenaiCreateResponseData = {
+    /**
+     * The request of the OpenAI API.
+     */
+    body: {
+        [key: string]: unknown;
+    };
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/openai/v1/responses';
+};
+
+export type OpenaiCreateResponseErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
+     */
+    400: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'INVALID_REQUEST' | 'CONTENT_NOT_SUPPORTED';
+            request_id?: string;
+        };
+    };
+    /**
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
+     */
+    403: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'SCOPE_INSUFFICIENT' | 'OVERRIDE_NOT_ALLOWED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
+            request_id?: string;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     */
+    404: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'model_not_found' | 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+            request_id?: string;
+        };
+    };
+    /**
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+            request_id?: string;
+        };
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'FILE_TOO_LARGE';
+            request_id?: string;
+        };
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+            request_id?: string;
+        };
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+};
+
+export type OpenaiCreateResponseError = OpenaiCreateResponseErrors[keyof OpenaiCreateResponseErrors];
+
+export type OpenaiCreateResponseResponses = {
+    /**
+     * The response of the OpenAI API.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type OpenaiCreateResponseResponse = OpenaiCreateResponseResponses[keyof OpenaiCreateResponseResponses];
+
+export type OpenaiDeleteResponseData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the response (`resp_…`).
+         */
+        response_id: string;
+    };
+    query?: never;
+    url: '/openai/v1/responses/{response_id}';
+};
+
+export type OpenaiDeleteResponseErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'INVALID_REQUEST';
+            request_id?: string;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'model_not_found' | 'SESSION_NOT_FOUND';
+            request_id?: string;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+};
+
+export type OpenaiDeleteResponseError = OpenaiDeleteResponseErrors[keyof OpenaiDeleteResponseErrors];
+
+export type OpenaiDeleteResponseResponses = {
+    /**
+     * The deleted response of the OpenAI API.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type OpenaiDeleteResponseResponse = OpenaiDeleteResponseResponses[keyof OpenaiDeleteResponseResponses];
+
+export type OpenaiGetResponseData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the response (`resp_…`).
+         */
+        response_id: string;
+    };
+    query?: {
+        /**
+         * Whether the response is a stream.
+         */
+        stream?: boolean;
+        /**
+         * The stream leaves out events up to this `sequence_number`.
+         */
+        starting_after?: number;
+        /**
+         * Has no effect.
+         */
+        include?: Array<string>;
+        /**
+         * Has no effect.
+         */
+        include_obfuscation?: boolean;
+    };
+    url: '/openai/v1/responses/{response_id}';
+};
+
+export type OpenaiGetResponseErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'INVALID_REQUEST' | 'INVALID_TEXT';
+            request_id?: string;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'model_not_found' | 'SESSION_NOT_FOUND';
+            request_id?: string;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+};
+
+export type OpenaiGetResponseError = OpenaiGetResponseErrors[keyof OpenaiGetResponseErrors];
+
+export type OpenaiGetResponseResponses = {
+    /**
+     * The response of the OpenAI API.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type OpenaiGetResponseResponse = OpenaiGetResponseResponses[keyof OpenaiGetResponseResponses];
+
+export type OpenaiCancelResponseData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the response (`resp_…`).
+         */
+        response_id: string;
+    };
+    query?: never;
+    url: '/openai/v1/responses/{response_id}/cancel';
+};
+
+export type OpenaiCancelResponseErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'INVALID_REQUEST';
+            request_id?: string;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'model_not_found' | 'SESSION_NOT_FOUND';
+            request_id?: string;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        error: {
+            message: string;
+            type: string;
+            param: string | null;
+            code: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            request_id?: string;
+        };
+    };
+};
+
+export type OpenaiCancelResponseError = OpenaiCancelResponseErrors[keyof OpenaiCancelResponseErrors];
+
+export type OpenaiCancelResponseResponses = {
+    /**
+     * The response of the OpenAI API.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type OpenaiCancelResponseResponse = OpenaiCancelResponseResponses[keyof OpenaiCancelResponseResponses];
 
 export type IsAliveData = {
     body?: never;

@@ -7,7 +7,7 @@ import type { Protocol } from '../../lib/event-types.ts';
 import type { Caller } from '../../lib/grpc/contract.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { IdentifyResponse } from '../../proto/gen/ahs/auth/v1/auth.ts';
-import type { RouteAccess } from '../access.ts';
+import { acceptedScopes, type RouteAccess } from '../access.ts';
 import type { Clients } from '../clients.ts';
 import type { AuthMode } from '../config.ts';
 import { REALM } from '../errors.ts';
@@ -133,9 +133,13 @@ export class Authenticator {
     const caller: Caller = { userId, roles, groups, credential: credentialId, address };
     request.call = { ...options, caller: protocol ? { ...caller, protocol } : caller };
     request.scopes = scopes;
-    if (!scopes.includes(access)) {
+    const accepted = acceptedScopes(access);
+    if (!accepted.some((scope) => scopes.includes(scope))) {
       await this.#challenge(request, reply, access, INSUFFICIENT_SCOPE);
-      throw refuse('SCOPE_INSUFFICIENT', `This request requires the scope \`${access}\`.`);
+      throw refuse(
+        'SCOPE_INSUFFICIENT',
+        `This request requires the scope ${accepted.map((scope) => `\`${scope}\``).join(' or ')}.`,
+      );
     }
     if (this.mode === 'oidc') longLived?.monitor(credential, identity);
   }
@@ -159,9 +163,10 @@ export class Authenticator {
   async #challenge(
     request: FastifyRequest,
     reply: FastifyReply,
-    scope: RouteAccess,
+    access: RouteAccess,
     error: string | undefined,
   ): Promise<void> {
+    const [scope = ''] = acceptedScopes(access);
     const endpoint = request.routeOptions.config.protocol && endpointOf(request);
     const context = { trace: request.span.trace, requestId: request.id };
     const parameters = endpoint && (await this.resources.challenge(endpoint, scope, context));

@@ -1,10 +1,10 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { defaultAccess, type RouteAccess } from '../access.ts';
+import { acceptedScopes, defaultAccess, type RouteAccess } from '../access.ts';
 import { API_PREFIX } from '../register-route.ts';
 import { isRaw, type Route, TAGS } from '../route.ts';
 import { ROUTES } from '../routes.ts';
 import { type Components, collect, noComponents } from './components.ts';
-import { ERROR_ENVELOPE, errorResponses, impliedErrors, JSON_RPC } from './errors.ts';
+import { ERROR_ENVELOPE, errorResponses, impliedErrors, PROTOCOL_ERRORS } from './errors.ts';
 import { headerParameters, pathParameters, queryParameters, shareQueryParameters } from './parameters.ts';
 import { hasTag, successResponses } from './responses.ts';
 import { SECURITY, SECURITY_SCHEMES, TOKEN_ONLY } from './security.ts';
@@ -64,14 +64,15 @@ function serversOf(route: Route, origin: string): object[] | undefined {
 function operationOf(route: Route, components: Components): object {
   const { method, path, access = defaultAccess(method, API_PREFIX + path), headers = [] } = route;
   const requestBody = requestBodyOf(route, components);
-  const shape = isRaw(route) && route.config?.protocol === 'mcp' ? JSON_RPC : undefined;
+  const protocol = isRaw(route) ? route.config?.protocol : undefined;
+  const shape = protocol && PROTOCOL_ERRORS[protocol];
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     description: route.description,
     ...securityOf(route, access),
-    ...(access !== 'open' && { 'x-required-scope': access }),
+    ...(access !== 'open' && { 'x-required-scope': acceptedScopes(access).join(' or ') }),
     parameters: [
       ...pathParameters(path, components),
       ...queryParameters(route.query, components),
@@ -90,7 +91,7 @@ function operationOf(route: Route, components: Components): object {
 function securityOf(route: Route, access: RouteAccess): { security?: readonly object[] } {
   if (isRaw(route) && route.security) return { security: route.security };
   if (access === 'open') return { security: [] };
-  return access === 'mcp' ? { security: TOKEN_ONLY } : {};
+  return acceptedScopes(access).includes('mcp') ? { security: TOKEN_ONLY } : {};
 }
 
 function requestBodyOf(route: Route, components: Components): object | undefined {

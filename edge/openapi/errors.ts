@@ -1,6 +1,8 @@
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import type { Protocol } from '../../lib/event-types.ts';
 import type { RouteAccess } from '../access.ts';
 import type { RequestHeader } from '../input/headers.ts';
+import { openaiCode } from '../protocols/openai/errors.ts';
 import { type Components, share } from './components.ts';
 import { type ResponseHeader, responseHeaders } from './headers.ts';
 
@@ -75,7 +77,7 @@ const ENVELOPE: ErrorShape = {
 };
 
 /** https://www.jsonrpc.org/specification#error_object */
-export const JSON_RPC: ErrorShape = {
+const JSON_RPC: ErrorShape = {
   prefix: 'JsonRpc',
   schemaOf: (codes) => ({
     type: 'object',
@@ -99,6 +101,31 @@ export const JSON_RPC: ErrorShape = {
     },
   }),
 };
+
+/** https://platform.openai.com/docs/guides/error-codes */
+const OPENAI: ErrorShape = {
+  prefix: 'Openai',
+  schemaOf: (codes) => ({
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['message', 'type', 'param', 'code'],
+        properties: {
+          message: { type: 'string' },
+          type: { type: 'string' },
+          param: { type: ['string', 'null'] },
+          code: { enum: codes.map(openaiCode) },
+          request_id: { type: 'string' },
+        },
+      },
+    },
+  }),
+};
+
+/** The form of errors on the routes of a protocol. */
+export const PROTOCOL_ERRORS: Partial<Record<Protocol, ErrorShape>> = { mcp: JSON_RPC, openai: OPENAI };
 
 /**
  * The responses of an operation for its declared and implied error codes: one per status, and `default` for the common

@@ -37,6 +37,8 @@ const PATH_TEXTS: Record<string, string> = {
   rotation_id: 'The id of the rotation (`rot_…`).',
   link_id: 'The id of the link (`lnk_…`).',
   mcp_server_id: 'The id of the MCP server (`mcp_…`).',
+  model: 'The agent id, or the model id of the agent.',
+  response_id: 'The id of the response (`resp_…`).',
   run_id: 'The id of the run (`run_…`).',
   sandbox_id: 'The id of the sandbox (`sbx_…`).',
   session_id: 'The id of the session (`ses_…`).',

@@ -1,4 +1,4 @@
-import type { RegisteredRoute, RouteAccess } from '../../edge/access.ts';
+import { acceptedScopes, type RegisteredRoute, type RouteAccess } from '../../edge/access.ts';
 import { createApp } from '../../edge/app.ts';
 import { settings } from '../../edge/config.ts';
 import type { EdgeContext } from '../../edge/context.ts';
@@ -63,7 +63,7 @@ export async function renderAccess(): Promise<string> {
     .filter(({ method }) => method !== 'HEAD')
     .map(({ method, path, access }) => [
       `\`${method} ${path}\``,
-      access,
+      acceptedScopes(access).join(' or ') || access,
       ...Object.keys(CLIENTS).map((client) => outcomeOf(access, client)),
     ]);
   const head = ['route', 'required scope', ...Object.keys(CLIENTS)];
@@ -74,9 +74,10 @@ function outcomeOf(access: RouteAccess, name: string): string {
   const { scopes = [], isAdministrator = false } = CLIENTS[name] ?? {};
   if (access === 'open') return 'yes';
   // Logins are cookies, which protocol endpoints ignore.
-  const isIgnored = access === 'mcp' && LOGINS.includes(name);
+  const isIgnored = acceptedScopes(access).includes('mcp') && LOGINS.includes(name);
   if (name === 'anonymous' || isIgnored) return '401';
-  const mayEnter = scopes.includes(access) && (access !== 'admin' || isAdministrator);
+  const hasScope = acceptedScopes(access).some((scope) => scopes.includes(scope));
+  const mayEnter = hasScope && (access !== 'admin' || isAdministrator);
   return mayEnter ? 'yes' : '403';
 }
 

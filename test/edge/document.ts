@@ -95,14 +95,19 @@ interface CodeSchema {
 }
 type EnvelopeSchema = { allOf: [object, CodeSchema] };
 type JsonRpcSchema = { properties: { error: { properties: { data: CodeSchema } } } };
+type OpenaiSchema = { properties: { error: CodeSchema } };
 
 function errorsOf(responses: Operation['responses']): Map<number, string[]> {
   const codesOf = ({ content }: DocumentedResponse) => {
-    const schema = content?.['application/json']?.schema as EnvelopeSchema | JsonRpcSchema | undefined;
+    const schema = content?.['application/json']?.schema as
+      | EnvelopeSchema
+      | JsonRpcSchema
+      | OpenaiSchema
+      | undefined;
     if (!schema) return [];
-    const { code } =
-      'allOf' in schema ? schema.allOf[1].properties : schema.properties.error.properties.data.properties;
-    return code.enum;
+    if ('allOf' in schema) return schema.allOf[1].properties.code.enum;
+    const { properties } = schema.properties.error;
+    return ('data' in properties ? properties.data.properties : properties).code.enum;
   };
   const { default: common, ...own } = responses;
   const byStatus = Map.groupBy(common ? codesOf(common) : [], (code) => ERRORS[code as ErrorCode].status);

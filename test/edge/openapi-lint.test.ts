@@ -37,6 +37,8 @@ const MAX_BYTES_OF_CHANNELS = 49_000;
 const MAX_BYTES_OF_EXPOSURE = 1_700;
 /** The endpoints of the Model Context Protocol, with errors in the form of JSON-RPC. */
 const MAX_BYTES_OF_MCP = 16_000;
+/** The endpoints of the OpenAI-compatible API, with errors in its form. */
+const MAX_BYTES_OF_OPENAI = 40_000;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
@@ -46,6 +48,7 @@ const MAX_BYTES =
   MAX_BYTES_OF_SCHEDULES +
   MAX_BYTES_OF_CHANNELS +
   MAX_BYTES_OF_MCP +
+  MAX_BYTES_OF_OPENAI +
   MAX_BYTES_OF_EXPOSURE +
   MAX_BYTES_OF_MESSAGE_SENDERS +
   MAX_BYTES_OF_REQUESTED_INPUT +

@@ -8,7 +8,7 @@ export interface ParsedResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** `OK` or an error code, also of a JSON-RPC error; empty for other responses. */
+  /** `OK` or an error code, also of errors in the shape of a protocol; empty for other responses. */
   code: ErrorCode | 'OK' | '';
   data: Envelope['data'];
 }
@@ -17,8 +17,14 @@ export async function parseResponse(response: Response): Promise<ParsedResponse>
   const { status, headers } = response;
   const text = await response.text();
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
-  const { error, data = {}, code = error?.data?.code ?? '' } = isJson && text ? JSON.parse(text) : {};
+  const { error, data = {}, code = codeOf(error) } = isJson && text ? JSON.parse(text) : {};
   return { status, headers, text, code, data };
+}
+
+/** The code of an error without envelope: of JSON-RPC, or in the shape of OpenAI. */
+function codeOf(error?: { code?: string; data?: { code?: string } }): string {
+  const code = error?.data?.code ?? error?.code ?? '';
+  return code === 'model_not_found' ? 'AGENT_NOT_FOUND' : code;
 }
 
 const CHANGES = ['POST', 'PUT', 'PATCH', 'DELETE'];

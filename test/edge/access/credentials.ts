@@ -12,6 +12,7 @@ export interface ExpectedResults {
   write: ExpectedResult;
   admin: ExpectedResult;
   mcp: ExpectedResult;
+  'mcp or write': ExpectedResult;
   /**
    * The result for methods that change something, if it differs. Signed requests and protocol endpoints, which ignore
    * cookies, are not affected.
@@ -26,6 +27,7 @@ const unknown: ExpectedResults = {
   write: 'UNAUTHENTICATED',
   admin: 'UNAUTHENTICATED',
   mcp: 'UNAUTHENTICATED',
+  'mcp or write': 'UNAUTHENTICATED',
 };
 
 const scoped = (may: Partial<Record<RequiredAccess, ExpectedResult>>): ExpectedResults => ({
@@ -35,12 +37,16 @@ const scoped = (may: Partial<Record<RequiredAccess, ExpectedResult>>): ExpectedR
   write: 'SCOPE_INSUFFICIENT',
   admin: 'SCOPE_INSUFFICIENT',
   mcp: 'SCOPE_INSUFFICIENT',
+  'mcp or write': 'SCOPE_INSUFFICIENT',
   ...may,
 });
 
+/** `write` includes `read`. */
+const WRITER = { read: 'member', write: 'member', 'mcp or write': 'member' } as const;
+
 /** A login, which protocol endpoints ignore. */
 const login = (may: Partial<Record<RequiredAccess, ExpectedResult>>) =>
-  scoped({ ...may, mcp: 'UNAUTHENTICATED' });
+  scoped({ ...may, mcp: 'UNAUTHENTICATED', 'mcp or write': 'UNAUTHENTICATED' });
 
 export const CREDENTIALS = {
   'no credential': unknown,
@@ -55,28 +61,34 @@ export const CREDENTIALS = {
     write: 'TOKEN_EXPIRED',
     admin: 'TOKEN_EXPIRED',
     mcp: 'TOKEN_EXPIRED',
+    'mcp or write': 'TOKEN_EXPIRED',
   },
   'a revoked token': unknown,
   'a token of a disabled user': unknown,
   'a login that has ended': unknown,
   'a garbage token beside a login': unknown,
 
-  'a member': scoped({ read: 'member', write: 'member' }),
-  'another user': scoped({ read: 'member', write: 'member' }),
-  'an administrator': scoped({ read: 'administrator', write: 'administrator', admin: 'administrator' }),
+  'a member': scoped(WRITER),
+  'another user': scoped(WRITER),
+  'an administrator': scoped({
+    read: 'administrator',
+    write: 'administrator',
+    admin: 'administrator',
+    'mcp or write': 'administrator',
+  }),
 
   'a token to read': scoped({ read: 'member' }),
-  'a token to write': scoped({ read: 'member', write: 'member' }),
+  'a token to write': scoped(WRITER),
   'a token to administer': scoped({ admin: 'administrator' }),
-  'a token for protocols': scoped({ mcp: 'member' }),
+  'a token for protocols': scoped({ mcp: 'member', 'mcp or write': 'member' }),
   'a token to approve': scoped({}),
   'a token with an unknown scope': scoped({}),
 
   'an access token to read': scoped({ read: 'member' }),
-  'an access token to write': scoped({ read: 'member', write: 'member' }),
+  'an access token to write': scoped(WRITER),
   'an access token to administer, of a member': scoped({ admin: 'member' }),
   'an access token to administer': scoped({ admin: 'administrator' }),
-  'an access token for protocols': scoped({ mcp: 'member' }),
+  'an access token for protocols': scoped({ mcp: 'member', 'mcp or write': 'member' }),
   'an access token for another service': unknown,
   'an access token without a scope of the service': scoped({}),
 
@@ -92,6 +104,7 @@ export const CREDENTIALS = {
     write: 'CSRF_REJECTED',
     admin: 'CSRF_REJECTED',
     mcp: 'CSRF_REJECTED',
+    'mcp or write': 'CSRF_REJECTED',
   },
   'a login of an administrator': login({
     read: 'administrator',

@@ -29,6 +29,8 @@ const PREFIXES: Record<string, string> = {
   run_id: 'run',
   backfill_id: 'bkf',
   chat_id: 'cht',
+  model: 'agt',
+  response_id: 'resp',
 };
 const LOGOUT = 'POST /api/v1/auth/logout';
 
@@ -145,7 +147,7 @@ describe('the access of every route', () => {
     expect(operations.length).toBeGreaterThan(80);
     for (const { method, path, security, 'x-required-scope': scope } of operations) {
       const { needs } = ROUTE_ACCESS[`${method} ${path}`] ?? { needs: 'a row' };
-      const closed = needs === 'mcp' ? [{ token: [] }] : [{ token: [] }, { login: [] }];
+      const closed = needs.startsWith('mcp') ? [{ token: [] }] : [{ token: [] }, { login: [] }];
       const isOpen = needs === 'nothing' || needs === 'a signature';
       // The plain check needs no credential, `verbose` needs an administrator.
       const probes = ['/readyz', '/healthz'].includes(path) ? [{}, ...closed] : [];
@@ -197,7 +199,7 @@ function expectedOf(
   row: RouteExpectation,
   isToken: boolean,
 ): AuthorizedResult {
-  const ignoresCookies = row.needs === 'a signature' || row.needs === 'mcp';
+  const ignoresCookies = row.needs === 'a signature' || row.needs.startsWith('mcp');
   const outcome =
     expected.change && isChange(route) && !ignoresCookies ? expected.change : expected[row.needs];
   if (outcome === 'administrator')
@@ -217,7 +219,8 @@ function challengeOf(
   if (expected === 'UNAUTHENTICATED' || expected === 'TOKEN_EXPIRED')
     return `${realm}${isToken ? ', error="invalid_token"' : ''}${login}`;
   if (expected !== 'SCOPE_INSUFFICIENT') return null;
-  return `${realm}, error="insufficient_scope"${login || `, scope="${needs}"`}`;
+  const scope = needs === 'mcp or write' ? 'mcp' : needs;
+  return `${realm}, error="insufficient_scope"${login || `, scope="${scope}"`}`;
 }
 
 /** The URL of the metadata of a protocol endpoint, with the ids that the requests have. */

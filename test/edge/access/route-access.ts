@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../lib/errors.ts';
 
 /** The access that a route requires. */
-export type RequiredAccess = 'nothing' | 'a signature' | 'read' | 'write' | 'admin' | 'mcp';
+export type RequiredAccess = 'nothing' | 'a signature' | 'read' | 'write' | 'admin' | 'mcp' | 'mcp or write';
 
 /** The result of an authorized request: a code of the envelope, or the status of a response without an envelope. */
 export type AuthorizedResult = ErrorCode | 'OK' | number;
@@ -29,6 +29,7 @@ const write = (member: AuthorizedResult, query?: string): RouteExpectation => ({
   member,
   ...(query ? { query } : {}),
 });
+const openai = (member: AuthorizedResult): RouteExpectation => ({ needs: 'mcp or write', member });
 const admin = (
   administrator: AuthorizedResult,
   member: AuthorizedResult = 'FORBIDDEN',
@@ -94,6 +95,14 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'POST /api/v1/mcp': { needs: 'mcp', member: 'INVALID_REQUEST' },
   'POST /mcp': { needs: 'mcp', member: 'INVALID_REQUEST' },
   'POST /api/v1/mcp/agents/{agent_id}': { needs: 'mcp', member: 'INVALID_REQUEST' },
+
+  'GET /api/v1/openai/v1/models': openai(200),
+  'GET /api/v1/openai/v1/models/{model}': openai('AGENT_NOT_FOUND'),
+  'POST /api/v1/openai/v1/chat/completions': openai('INVALID_REQUEST'),
+  'POST /api/v1/openai/v1/responses': openai('INVALID_REQUEST'),
+  'GET /api/v1/openai/v1/responses/{response_id}': openai('SESSION_NOT_FOUND'),
+  'POST /api/v1/openai/v1/responses/{response_id}/cancel': openai('SESSION_NOT_FOUND'),
+  'DELETE /api/v1/openai/v1/responses/{response_id}': openai('SESSION_NOT_FOUND'),
 
   'GET /api/v1/agents': read('OK'),
   'POST /api/v1/agents': write('INVALID_REQUEST'),

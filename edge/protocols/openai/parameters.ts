@@ -1,0 +1,64 @@
+import type { FastifyReply } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { optional } from '../../schemas/common.ts';
+
+const anything = optional(Type.Unknown());
+
+/** Parameters that have no effect, because the agent decides or because nothing corresponds to them. */
+const IGNORED = [
+  'frequency_penalty',
+  'include',
+  'logit_bias',
+  'logprobs',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tokens',
+  'max_tool_calls',
+  'parallel_tool_calls',
+  'prediction',
+  'presence_penalty',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'reasoning',
+  'reasoning_effort',
+  'safety_identifier',
+  'seed',
+  'service_tier',
+  'stop',
+  'store',
+  'temperature',
+  'top_logprobs',
+  'top_p',
+  'truncation',
+  'user',
+  'verbosity',
+] as const;
+
+const NONE = Type.Array(Type.Unknown(), {
+  maxItems: 0,
+  description: 'Refused unless it is empty: an agent has its own tools.',
+});
+
+/** Members of every request that are accepted without effect, and those that are refused unless they say nothing. */
+export const commonParameters: Record<string, TSchema> = {
+  ...Object.fromEntries(IGNORED.map((name) => [name, anything])),
+  tools: optional(NONE),
+  functions: optional(NONE),
+  tool_choice: optional(Type.Enum(['auto', 'none'])),
+  function_call: optional(Type.Enum(['auto', 'none'])),
+  n: optional(Type.Literal(1)),
+  modalities: optional(Type.Array(Type.Literal('text'))),
+};
+
+/**
+ * Names in `x-ignored-parameters` what a request has set without effect. `others` are those that the agent of this request
+ * ignores.
+ */
+export function setIgnoredHeader(reply: FastifyReply, body: object, others: readonly string[]): void {
+  const given = IGNORED.filter((name) => {
+    const value = (body as Record<string, unknown>)[name];
+    return value !== undefined && value !== null;
+  });
+  const names = [...given, ...others];
+  if (names.length > 0) reply.header('x-ignored-parameters', names.join(', '));
+}
