@@ -97,8 +97,7 @@ describe.each(TRANSPORTS)('Identify RPC with a resource, %s', (transport) => {
     const caller = await callerWith(team, { login });
     const creation = { name: 'A token', scopes: ['mcp'], idempotencyKey: '' };
     const { value } = await team.edge.createToken(creation, caller);
-    for (const resource of [RESOURCE, OTHER, undefined])
-      expect(await code(value, resource)).toMatch(/^tok_/);
+    for (const resource of [RESOURCE, OTHER, undefined]) expect(await code(value, resource)).toMatch(/^tok_/);
   });
 
   it('does not block a token at its resource when its sender was rejected elsewhere', async () => {
