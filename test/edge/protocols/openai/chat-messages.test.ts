@@ -20,7 +20,7 @@ const response = (body: object) => readResponseRequest({ model: 'support', input
 describe('keys of a chat', () => {
   const keyOf = (past: ChatMessage[], agent = AGENT) => keysOf(agent, past)[0]?.key.toString('hex');
 
-  it('are the same for the same messages, whatever their form', () => {
+  it('are the same for the same messages in each of their forms', () => {
     const texts = keyOf(readChatRequest(asRequest([...PAST, message('user', 'two')])).past);
     const strings = keyOf(
       chat({
