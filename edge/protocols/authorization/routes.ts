@@ -35,7 +35,7 @@ const metadataRoute = (suffix: string, endpoint: string, operationId: string, su
     atRoot: true,
     access: 'open',
     operationId,
-    tag: 'Authentication',
+    tag: 'Protocols',
     summary,
     description:
       'MCP clients read from this document where their user can log in (RFC 9728). It exists in team mode if ' +
