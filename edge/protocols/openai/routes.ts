@@ -6,6 +6,7 @@ import { type RawRoute, route } from '../../route.ts';
 import { closed, optional } from '../../schemas/common.ts';
 import { CONTENT_ERRORS } from '../../schemas/content.ts';
 import { findModel, listModels, modelObject } from './models.ts';
+import { observed } from './observation.ts';
 import { sendJson } from './send-json.ts';
 
 const BASE = '/openai/v1';
@@ -31,7 +32,7 @@ function operation(
     streams?: true;
   },
 ) {
-  const { path, object, request, streams, errors = [], ...rest } = declared;
+  const { path, object, request, streams, errors = [], createHandler, ...rest } = declared;
   const schema = objectOf(object.name, object.path);
   const content = {
     'application/json': { schema, example: object.example },
@@ -53,6 +54,8 @@ function operation(
     responses: { 200: { description: `The ${object.name}.`, content } },
     errors: ['AGENT_NOT_FOUND', ...errors],
     config: { protocol: 'openai', ...(streams && { longLived: true }) },
+    createHandler: (context, readQuery) =>
+      observed(context, `${declared.method} ${path}`, createHandler(context, readQuery)),
   });
 }
 

@@ -99,6 +99,7 @@ async function sendCompletion(
   answered: AnsweredChat,
 ): Promise<FastifyReply> {
   const { started, head, fold, keepTurn } = answered;
+  const endWait = context.protocolMetrics.beginWait('openai');
   try {
     for await (const _ of readAnswer(context.clients, call, started, fold, { passive: true }));
     if (fold.end?.kind === 'failed') {
@@ -109,6 +110,7 @@ async function sendCompletion(
     const text = await finishAnswer(context, call, answered);
     return sendJson(reply, completionObject(head, text, fold));
   } finally {
+    endWait();
     if (!call.signal?.aborted) keepTurn();
   }
 }
@@ -119,12 +121,13 @@ async function streamChat(
   reply: FastifyReply,
   answered: AnsweredChat,
 ): Promise<FastifyReply> {
-  const { clients, liveStreams, stallMonitor, log } = context;
+  const { clients, liveStreams, stallMonitor, log, protocolMetrics } = context;
   const { chat, started, head, fold, keepTurn } = answered;
   const call = callOf(request);
   reply.hijack();
   const stream = new ObjectStream(reply.raw, { ...reply.getHeaders() }, stallMonitor, keepTurn);
   liveStreams.add(stream);
+  const endStream = protocolMetrics.beginStream('openai');
   try {
     stream.write(chunkObject(head, { role: 'assistant', content: '' }));
     for await (const { texts } of readAnswer(clients, call, started, fold)) {
@@ -146,6 +149,7 @@ async function streamChat(
     if (!request.raw.destroyed) log.warn({ err: error }, 'a stream of a chat ended before its answer');
     stream.drain();
   } finally {
+    endStream();
     liveStreams.delete(stream);
   }
   return reply;

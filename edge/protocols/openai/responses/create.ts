@@ -64,6 +64,7 @@ export async function createResponse(context: RouteContext, request: FastifyRequ
   const fold = new AnswerFold(turnId, { isStructured: wanted.outputSchema !== undefined });
   if (wanted.stream) return streamResponse(context, request, reply, { started, head, fold, keepTurn });
   if (wanted.background) return sendJson(reply, responseObject(head, { status: 'queued', text: '', fold }));
+  const endWait = context.protocolMetrics.beginWait('openai');
   try {
     for await (const _ of readAnswer(clients, call, started, fold, { passive: true }));
     const sentence = await sentenceAfter(context, call, started, fold);
@@ -72,6 +73,7 @@ export async function createResponse(context: RouteContext, request: FastifyRequ
       responseObject(head, { status: finalStatus(fold), text: fold.text + sentence, fold }),
     );
   } finally {
+    endWait();
     if (!call.signal.aborted) keepTurn();
   }
 }

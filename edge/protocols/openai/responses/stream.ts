@@ -27,7 +27,7 @@ export async function streamResponse(
   reply: FastifyReply,
   { keepTurn, startingAfter = -1, ...streamed }: StreamedResponse,
 ): Promise<FastifyReply> {
-  const { liveStreams, stallMonitor, log } = context;
+  const { liveStreams, stallMonitor, log, protocolMetrics } = context;
   const batches = eventsOf(context, request, streamed);
   // The first batch has all events so far, so that a refusal can still be a response.
   const first = await batches.next();
@@ -39,6 +39,7 @@ export async function streamResponse(
   reply.hijack();
   const stream = new ObjectStream(reply.raw, { ...reply.getHeaders() }, stallMonitor, keepTurn);
   liveStreams.add(stream);
+  const endStream = protocolMetrics.beginStream('openai');
   try {
     for (let batch = first; !batch.done; batch = await batches.next()) {
       for (const event of batch.value)
@@ -50,6 +51,7 @@ export async function streamResponse(
     if (!request.raw.destroyed) log.warn({ err: error }, 'a stream of a response ended before its answer');
     stream.drain();
   } finally {
+    endStream();
     liveStreams.delete(stream);
   }
   return reply;

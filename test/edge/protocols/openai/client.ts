@@ -4,14 +4,14 @@ import type { System } from '../../../support/system.ts';
 export type OpenaiClient = ReturnType<typeof createOpenaiClient>;
 
 /** A plain client of the OpenAI-compatible API. Tests read members of any response. */
-export function createOpenaiClient(system: Pick<System, 'url'>) {
+export function createOpenaiClient(system: Pick<System, 'url'>, credentials: Record<string, string> = {}) {
   const base = `${system.url}/api/v1/openai/v1`;
   const send = (method: string, path: string, body?: unknown, init: RequestInit = {}) =>
     fetch(base + path, {
       method,
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       ...init,
-      headers: { 'Content-Type': 'application/json', ...init.headers },
+      headers: { 'Content-Type': 'application/json', ...credentials, ...init.headers },
     });
   const json = async (response: Response) => ({
     status: response.status,

@@ -119,6 +119,16 @@ describe('the OpenAI-compatible responses', () => {
     expect(textOf((await client.get(`/responses/${body.id}`)).body)).toBe('It is 42.');
   });
 
+  it('requests are counted by operation and outcome', async () => {
+    const model = await client.api.createAgent();
+    await create({ model, input: 'one' });
+    await create({ model, input: '' });
+    const metrics = await (await fetch(`${system.url}/metrics`)).text();
+    const series = 'ahs_protocol_requests_total{protocol="openai",operation="POST /responses",outcome=';
+    for (const outcome of ['ok', 'refused']) expect(metrics).toContain(`${series}"${outcome}"}`);
+    expect(metrics).toContain('ahs_protocol_waits{protocol="openai"} 0');
+  });
+
   it('of another model, unknown ones and malformed ids are not found', async () => {
     const [model, other] = [await client.api.createAgent(), await client.api.createAgent()];
     const { id } = (await create({ model, input: 'one' })).body;
