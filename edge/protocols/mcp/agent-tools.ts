@@ -83,7 +83,10 @@ async function findAgents(operation: McpOperation, { searchText, matches }: Agen
   return found;
 }
 
-/** Its schemas are checked by the tool `ask`, which all agents share. */
+/**
+ * Its schemas are checked by the tool `ask`, which all agents share. The list leaves out the schema of the result, which would
+ * be most of its bytes: `wait_for_turn` has the same one.
+ */
 function askTool(agent: Agent, name: string): Tool {
   const description =
     `Sends a message to the agent ${JSON.stringify(agent.name)} and waits for its answer.` +
@@ -92,7 +95,7 @@ function askTool(agent: Agent, name: string): Tool {
   return {
     ...ASK,
     ...{ name, title, description },
-    definition: { ...ASK.definition, name, title, description },
+    definition: { ...ASK_DEFINITION, name, title, description },
     call: (args, operation, progress) =>
       ASK.call({ ...(args as object), agentId: agent.agentId }, operation, progress),
   };
@@ -116,3 +119,5 @@ const ASK = tool({
     return continueConversation(operation, sent, wait);
   },
 });
+
+const { outputSchema: _, ...ASK_DEFINITION } = ASK.definition;

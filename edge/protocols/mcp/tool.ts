@@ -36,7 +36,7 @@ export interface Tool extends Omit<DeclaredTool<TObject>, 'input' | 'output' | '
     title: string;
     description: string;
     inputSchema: { type: 'object' };
-    outputSchema: { type: 'object' };
+    outputSchema?: { type: 'object' };
     annotations: ToolAnnotations;
   };
   inspectInput(value: unknown): FieldProblem[];
