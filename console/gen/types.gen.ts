@@ -17082,6 +17082,12 @@ export type GetAgentMcpResourceMetadataData = {
 
 export type GetAgentMcpResourceMetadataErrors = {
     /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
      * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {

@@ -19,7 +19,7 @@ describe('ROUTES', () => {
   it('contains every registered API route and probe, each declared with route()', async () => {
     const registered = (await servedRoutes())
       .filter(({ method }) => method !== 'HEAD')
-      .filter(({ path }) => path.startsWith('/api/') || PROBES.includes(path))
+      .filter(({ path }) => /^\/(api|\.well-known)\//.test(path) || PROBES.includes(path))
       .map(({ method, path, operationId }) => `${method} ${path} ${operationId}`)
       .sort();
     expect(registered).toEqual(declared);

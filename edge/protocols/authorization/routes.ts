@@ -49,7 +49,7 @@ const metadataRoute = (suffix: string, endpoint: string, operationId: string, su
     impliedErrors: 'none',
     errors: [
       ...(['HOST_NOT_ALLOWED', 'CSRF_REJECTED', 'ROUTE_NOT_FOUND', 'DEPENDENCY_UNAVAILABLE'] as const),
-      ...(endpoint.includes('{agent_id}') ? (['AGENT_NOT_FOUND'] as const) : []),
+      ...(endpoint.includes('{agent_id}') ? (['INVALID_REQUEST', 'AGENT_NOT_FOUND'] as const) : []),
     ],
     createHandler:
       ({ authenticator: { resources } }) =>
