@@ -60,6 +60,27 @@ describe('connect page of an agent', () => {
       await page.context().close();
     });
 
+    it('copies a command that asks the agent with the OpenAI API, unless it is not exposed', async () => {
+      const { page } = await fixture.open(`/agents/${agentId}?tab=connect`);
+      await page.evaluate('navigator.clipboard.writeText("")');
+      await page.getByRole('button', { name: 'Copy: Text for the OpenAI API' }).click();
+      const command = await until('the text is copied', async () =>
+        page.evaluate<string>('navigator.clipboard.readText()'),
+      );
+      expect(JSON.parse(await runCopied(command))).toMatchObject({
+        object: 'chat.completion',
+        choices: [{ message: { content: expect.stringContaining('Hello!') } }],
+      });
+      await page.getByText(`${fixture.system.url}/api/v1/openai/v1`, { exact: true }).waitFor();
+      await page.getByRole('switch', { name: 'OpenAI API' }).click();
+      await page.getByText('Clients of the OpenAI API do not find the agent.').first().waitFor();
+      expect(await page.getByText('Base URL').count()).toBe(0);
+      expect(JSON.parse(await runCopied(command))).toMatchObject({ error: { code: 'model_not_found' } });
+      await page.getByRole('switch', { name: 'OpenAI API' }).click();
+      await page.getByText('Base URL').waitFor();
+      await page.context().close();
+    });
+
     it('changes the exposure by keyboard, without a new version or losing unsaved settings', async () => {
       const { page } = await fixture.open(`/agents/${agentId}`);
       await page.getByRole('textbox', { name: 'Name' }).fill('Renamed');
@@ -131,7 +152,7 @@ describe('connect page of an agent', () => {
 
     it('shows the exposure to other users read-only', async () => {
       const carol = await logInAs(fixture, 'carol', `/agents/${agentId}?tab=connect`);
-      await carol.getByText('Only its managers can change this.').waitFor();
+      await carol.getByText('Only managers of the agent can change this.').first().waitFor();
       expect(await carol.getByRole('switch').count()).toBe(0);
       await bob.goto(`/agents/${agentId}?tab=connect`);
       await bob.getByRole('switch', { name: 'MCP' }).click();

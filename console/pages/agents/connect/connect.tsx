@@ -7,7 +7,8 @@ import { Copyable } from '../../../ui/code.tsx';
 import { FormSection } from '../../../ui/form-section.tsx';
 import { RadioOptions } from '../../../ui/radio-options.tsx';
 import { McpClients } from './clients.tsx';
-import { McpExposure } from './exposure.tsx';
+import { ProtocolExposure } from './exposure.tsx';
+import { OpenaiSection } from './openai.tsx';
 import { serverNameOf } from './snippets.ts';
 import { TokenSection } from './token.tsx';
 
@@ -30,13 +31,13 @@ const CHOICES = [
 
 type Choice = (typeof CHOICES)[number]['value'];
 
-/** How MCP clients are connected to an agent. */
+/** How clients of protocols are connected to an agent. */
 export function Connect({ agent }: ConnectProps) {
   const { isTeam } = useViewer();
   const [choice, setChoice] = useState<Choice>('agent');
   // The only copy of the value of a new token, until the user has stored it.
   const [token, setToken] = useState<string>();
-  const isExposed = agent.exposure.mcp === 'on';
+  const { mcp, openai } = agent.exposure;
   const endpoint = `${location.origin}${API_BASE}/mcp`;
   const server =
     choice === 'all'
@@ -48,9 +49,13 @@ export function Connect({ agent }: ConnectProps) {
         title="Exposure"
         lead="Determines whether the agent is found, not who can use it. A change takes effect immediately."
       >
-        <McpExposure agent={agent} />
+        <ProtocolExposure agent={agent} protocol="mcp" />
+        <ProtocolExposure agent={agent} protocol="openai" />
       </FormSection>
-      {isExposed && (
+      {isTeam && (mcp === 'on' || openai === 'on') && (
+        <TokenSection isShown={token !== undefined} onToken={setToken} />
+      )}
+      {mcp === 'on' && (
         <>
           <FormSection
             title="MCP server"
@@ -70,11 +75,20 @@ export function Connect({ agent }: ConnectProps) {
               <p className="text-muted">This service runs without logins, so clients need no token.</p>
             )}
           </FormSection>
-          {isTeam && <TokenSection isShown={token !== undefined} onToken={setToken} />}
           <FormSection title="Clients" lead="Copy the text for your client.">
             <McpClients server={{ ...server, isTeam, token }} />
           </FormSection>
         </>
+      )}
+      {openai === 'on' && (
+        <OpenaiSection
+          endpoint={{
+            url: `${location.origin}${API_BASE}/openai/v1`,
+            model: agent.agent_id,
+            isTeam,
+            token,
+          }}
+        />
       )}
       <LeaveGuard
         isDirty={token !== undefined}

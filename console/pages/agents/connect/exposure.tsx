@@ -8,36 +8,44 @@ import { SwitchRow } from '../../../ui/form-section.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { toast } from '../../../ui/toast.tsx';
 
-/** Whether MCP clients find the agent. Users who do not manage it cannot change this. */
-export function McpExposure({ agent }: { agent: Agent }) {
+/** The protocols to which this page exposes an agent, and their clients in sentences. */
+const PROTOCOLS = {
+  mcp: { name: 'MCP', clients: 'MCP clients' },
+  openai: { name: 'OpenAI API', clients: 'Clients of the OpenAI API' },
+} as const;
+
+export type ConnectedProtocol = keyof typeof PROTOCOLS;
+
+/** Whether clients of a protocol find the agent. Users who do not manage it cannot change this. */
+export function ProtocolExposure({ agent, protocol }: { agent: Agent; protocol: ConnectedProtocol }) {
   const { agent_id: agentId, revision } = agent;
-  const isExposed = agent.exposure.mcp === 'on';
+  const { name, clients } = PROTOCOLS[protocol];
+  const isExposed = agent.exposure[protocol] === 'on';
   const queries = useQueryClient();
   const { mutate, isPending, error } = useMutation({
     mutationFn: (body: ReturnType<typeof changeOf>) => agents.update(agentId, revision, body),
     onSuccess: (saved) => {
       queries.setQueryData(agents.detail(agentId).queryKey, saved);
       void queries.invalidateQueries({ queryKey: ['agents'] });
-      toast.done(
-        saved.exposure.mcp === 'on' ? 'MCP clients find the agent.' : 'MCP clients do not find the agent.',
-      );
+      const finds = saved.exposure[protocol] === 'on' ? 'find' : 'do not find';
+      toast.done(`${clients} ${finds} the agent.`);
     },
     // Another user may have changed the agent, so that the revision is outdated.
     onError: () => void queries.invalidateQueries({ queryKey: agents.detail(agentId).queryKey }),
   });
   const isManager = agent.access === 'manage';
   const hint = isManager
-    ? 'MCP clients of all users who can use this agent find it.'
-    : 'Whether MCP clients find this agent. Only its managers can change this.';
+    ? `${clients} of all users who can use this agent find it.`
+    : 'Only managers of the agent can change this.';
   return (
     <>
-      <SwitchRow text="MCP" hint={hint}>
+      <SwitchRow text={name} hint={hint}>
         {isManager ? (
           <Switch
-            label="MCP"
+            label={name}
             checked={isExposed}
             onChange={(checked) => {
-              if (!isPending) mutate(changeOf(checked));
+              if (!isPending) mutate(changeOf(protocol, checked));
             }}
           />
         ) : (
@@ -51,8 +59,8 @@ export function McpExposure({ agent }: { agent: Agent }) {
             method="PATCH"
             path={`/agents/${agentId}`}
             revision={revision}
-            body={changeOf(!isExposed)}
-            about="exposure"
+            body={changeOf(protocol, !isExposed)}
+            about={`exposure to ${name}`}
           />
         </div>
       )}
@@ -60,6 +68,7 @@ export function McpExposure({ agent }: { agent: Agent }) {
   );
 }
 
-function changeOf(isExposed: boolean) {
-  return { exposure: { mcp: isExposed ? ('on' as const) : ('off' as const) } };
+function changeOf(protocol: ConnectedProtocol, isExposed: boolean) {
+  const state = isExposed ? ('on' as const) : ('off' as const);
+  return { exposure: protocol === 'mcp' ? { mcp: state } : { openai: state } };
 }

@@ -87,6 +87,25 @@ export const MCP_CLIENTS: readonly McpClient[] = [
   },
 ];
 
+/** The endpoint of the OpenAI API, and the agent as its model. */
+export interface OpenaiEndpoint extends Credentials {
+  /** The base URL. */
+  url: string;
+  /** The agent id. */
+  model: string;
+}
+
+/** A command that asks the agent a question. */
+export function openaiCurl({ url, model, ...credentials }: OpenaiEndpoint): string {
+  const body = { model, messages: [{ role: 'user', content: 'Hello!' }] };
+  return commandOf([
+    `curl -sS ${shellWord(`${url}/chat/completions`)}`,
+    ...headerOption('-H', credentials),
+    "-H 'Content-Type: application/json'",
+    `-d ${shellWord(JSON.stringify(body))}`,
+  ]);
+}
+
 type Credentials = Pick<McpServer, 'isTeam' | 'token'>;
 
 /** Returns the name of an agent as the name of a server: letters, digits and hyphens. */

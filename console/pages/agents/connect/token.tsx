@@ -17,15 +17,15 @@ export interface TokenSectionProps {
   onToken: (value: string | undefined) => void;
 }
 
-/** Creates a personal access token for MCP clients and shows it in the texts for clients, once. */
+/** Creates a personal access token for clients and shows it in the texts for clients, once. */
 export function TokenSection({ isShown, onToken }: TokenSectionProps) {
   return (
     <FormSection
       title="Token"
       lead={
         <>
-          A client acts with your permissions. Its token opens no other part of the API. Clients that support
-          OAuth can log in without a token, if an administrator has enabled this.
+          A client acts with your permissions. Its token opens no other part of the API. MCP clients that
+          support OAuth can log in without a token, if an administrator has enabled this.
         </>
       }
     >
@@ -47,7 +47,7 @@ export function TokenSection({ isShown, onToken }: TokenSectionProps) {
 const focus = (element: HTMLElement | null) => element?.focus();
 
 function TokenForm({ onCreated }: { onCreated: (value: string) => void }) {
-  const [name, setName] = useState('MCP client');
+  const [name, setName] = useState('Client');
   const [approves, setApproves] = useState(false);
   const [lifetime, setLifetime] = useState<Lifetime>('90');
   const { mutate, isPending, error, data } = useCreateToken(onCreated);
