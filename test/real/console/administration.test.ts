@@ -93,6 +93,7 @@ describe('administration pages in team mode', () => {
     expect(await bob.getByRole('tab').allTextContents()).toEqual([
       'Settings',
       'Versions',
+      'Connect',
       'Extensions',
       'Sessions',
     ]);
