@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Api, createApi } from '../support/api.ts';
+import { createApi } from '../support/api.ts';
 import { freePort } from '../support/port.ts';
-import { type Program, runProgram } from '../support/program.ts';
 import { scratch } from '../support/scratch.ts';
 import { until } from '../support/wait.ts';
 import { startWebhookSenders } from '../support/webhook-senders.ts';
 import { createRandomFollowers, type FollowerFigures } from './followers.ts';
 import { embeddedUrl, isDrained, judge, type Verdict } from './oracle.ts';
+import { startReady } from './program.ts';
 import { seeded } from './random.ts';
 
 interface CrashFigures extends Verdict, FollowerFigures {
@@ -41,7 +41,7 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
   const random = seeded(seed);
   const acknowledged: string[] = [];
   const followers = createRandomFollowers(api, seeded(seed + 1));
-  let program = await start(env, api);
+  let program = await startReady(env, api);
   try {
     const webhook = await api.createWebhook(await api.createAgent(AGENT));
     for (let round = 0; round < rounds; round++) {
@@ -56,7 +56,7 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
       await program.exited;
       await senders.stop();
       acknowledged.push(...senders.acknowledged);
-      program = await start(env, api);
+      program = await startReady(env, api);
     }
     const startedAt = performance.now();
     const databaseUrl = await embeddedUrl(dataDir);
@@ -87,19 +87,3 @@ const AGENT = {
   model: 'rehearsal/script',
   model_options: { steps: [{ text: 'one two three four {{input}}', chunk_chars: 4, delay_ms: 15 }] },
 };
-
-async function start(env: Record<string, string>, api: Api): Promise<Program> {
-  const program = runProgram(env);
-  const isReady = async () => (await fetch(`${api.origin}/readyz`).catch(() => undefined))?.ok;
-  try {
-    await Promise.race([until('the program is ready', isReady, 30_000), hasEnded(program)]);
-  } catch (error) {
-    program.kill('SIGKILL');
-    throw new Error(`the program did not start:\n${program.output()}`, { cause: error });
-  }
-  return program;
-}
-
-async function hasEnded({ exited }: Program): Promise<never> {
-  throw new Error(`the program exited with ${await exited}`);
-}

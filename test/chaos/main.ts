@@ -2,13 +2,15 @@
  * Seeded fault tests: kills the whole program while webhooks arrive and followers reconnect, kills runners before, during and
  * after tool calls, removes and restores the parts that the service depends on under a mixed load, and kills, suspends and
  * isolates the processes of a system with a process per target under the same load. Compares the times of generated schedules
- * with the minutes of the clock in a number of time zones; there are 60.
+ * with the minutes of the clock in a number of time zones; there are 60. Sends messages to a channel in changing order and several
+ * times, while the program is killed.
  *
- *   npm run chaos -- --rounds 200 --crashes 2000 --fault-seconds 600 --process-seconds 600 --zones 60 --seed 7
- *   npm run chaos -- --rounds 0 --crashes 0 --fault-seconds 0 --process-seconds 180 --zones 0
+ *   npm run chaos -- --rounds 200 --crashes 2000 --fault-seconds 600 --process-seconds 600 --zones 60 --messages 20000 --seed 7
+ *   npm run chaos -- --rounds 0 --crashes 0 --fault-seconds 0 --process-seconds 180 --zones 0 --messages 0
  */
 import { parseArgs } from 'node:util';
 import { startTestPostgres } from '../support/postgres-server.ts';
+import { channelRounds } from './channels/rounds.ts';
 import { crashRounds } from './crash.ts';
 import { faultRounds } from './faults/rounds.ts';
 import { processRounds } from './processes/rounds.ts';
@@ -22,6 +24,7 @@ const { values } = parseArgs({
     'fault-seconds': { type: 'string', default: '60' },
     'process-seconds': { type: 'string', default: '60' },
     zones: { type: 'string', default: '4' },
+    messages: { type: 'string', default: '3000' },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -64,4 +67,13 @@ if (zones > 0) {
   const figures = scheduleRounds(zones, seed);
   console.log(figures);
   if (figures.differences.length > 0) process.exitCode = 1;
+}
+
+const messages = Number(values.messages);
+if (messages > 0) {
+  const figures = await channelRounds({ messages, kills: 2, seed });
+  console.log(figures);
+  const { lost, repeated, misplaced, disordered, untold, wrong, floodTurnsAfterOthers } = figures;
+  const problems = [lost, repeated, misplaced, disordered, untold, wrong];
+  if (problems.some(({ length }) => length > 0) || floodTurnsAfterOthers === 0) process.exitCode = 1;
 }
