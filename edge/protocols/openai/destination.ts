@@ -30,8 +30,6 @@ interface Past {
   claim: string;
 }
 
-const MAX_CLAIM = 200;
-
 /** The place of a chat by its earlier messages. */
 export async function destinationOfPast(
   { sessions }: Pick<Clients, 'sessions'>,
@@ -40,7 +38,7 @@ export async function destinationOfPast(
 ): Promise<ChatPlace> {
   const keys = keysOf(agent.agentId, past);
   if (keys.length > 0) {
-    const request = { keys: keys.map(({ key }) => key), claim: claim.slice(0, MAX_CLAIM) };
+    const request = { keys: keys.map(({ key }) => key), claim };
     const found = await sessions.continueChat(request, call);
     const known = keys.find(({ key }) => found.record?.key.equals(key));
     const destination = placeOf(found);
@@ -55,7 +53,7 @@ export async function destinationOfResponse(
   call: CallOptions,
   { agent, key, claim }: { agent: Agent; key: Buffer; claim: string },
 ): Promise<Destination> {
-  const found = await sessions.continueChat({ keys: [key], claim: claim.slice(0, MAX_CLAIM) }, call);
+  const found = await sessions.continueChat({ keys: [key], claim }, call);
   const destination = placeOf(found);
   if (destination && found.agentId === agent.agentId) return destination;
   throw refuse('SESSION_NOT_FOUND', 'The previous response does not exist, or it belongs to another model.');

@@ -2,6 +2,10 @@ import type { FastifyReply } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { optional } from '../../schemas/common.ts';
 
+/** A member that may be null instead of absent. */
+export const nullish = <Schema extends TSchema>(schema: Schema) =>
+  optional(Type.Union([schema, Type.Null()]));
+
 const anything = optional(Type.Unknown());
 
 /** Parameters that have no effect, because the agent decides or because nothing corresponds to them. */
@@ -40,14 +44,17 @@ const NONE = Type.Array(Type.Unknown(), {
 });
 
 /** Members of every request that are accepted without effect, and those that are refused unless they say nothing. */
-export const commonParameters: Record<string, TSchema> = {
-  ...Object.fromEntries(IGNORED.map((name) => [name, anything])),
-  tools: optional(NONE),
-  functions: optional(NONE),
-  tool_choice: optional(Type.Enum(['auto', 'none'])),
-  function_call: optional(Type.Enum(['auto', 'none'])),
-  n: optional(Type.Literal(1)),
-  modalities: optional(Type.Array(Type.Literal('text'))),
+export const commonParameters = {
+  ...(Object.fromEntries(IGNORED.map((name) => [name, anything])) as Record<
+    (typeof IGNORED)[number],
+    typeof anything
+  >),
+  tools: nullish(NONE),
+  functions: nullish(NONE),
+  tool_choice: nullish(Type.Enum(['auto', 'none'])),
+  function_call: nullish(Type.Enum(['auto', 'none'])),
+  n: nullish(Type.Literal(1)),
+  modalities: nullish(Type.Array(Type.Literal('text'))),
 };
 
 /**

@@ -1,3 +1,4 @@
+import { sha256 } from '../../../lib/digest.ts';
 import type { CallOptions } from '../../../lib/grpc/contract.ts';
 import type { Agent } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { MessageOverrides } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
@@ -57,8 +58,8 @@ async function fork(
   { sessionId, afterSeq }: Extract<Destination, { kind: 'fork' }>,
   idempotencyKey: string,
 ): Promise<string> {
-  // Keys are at most 255 characters, and the fork needs one of its own.
-  const key = idempotencyKey === '' ? '' : `fork-${idempotencyKey.slice(0, 250)}`;
+  // The message is sent with the same key, so the fork needs one of its own.
+  const key = idempotencyKey === '' ? '' : sha256(`fork ${idempotencyKey}`);
   const { session } = await sessions.forkSession({ sessionId, afterSeq, idempotencyKey: key }, call);
   return session?.sessionId ?? '';
 }

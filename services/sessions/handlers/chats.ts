@@ -13,7 +13,8 @@ type Methods = Pick<
 
 const KEY_BYTES = 32;
 const MAX_KEYS = 1_000;
-const MAX_CLAIM_CHARACTERS = 200;
+/** An Idempotency-Key has at most as many. */
+const MAX_CLAIM_CHARACTERS = 255;
 
 /** Handlers that recognise the chats of clients that name no session. */
 export function chatHandlers({ access, chats, clock }: SessionsHandlerContext): Methods {

@@ -5,11 +5,9 @@ import { closed, optional } from '../../../schemas/common.ts';
 import type { ContentParts } from '../../../schemas/content.ts';
 import { filePart, imagePart } from '../inline-parts.ts';
 import type { ChatMessage } from '../messages.ts';
-import { commonParameters } from '../parameters.ts';
+import { commonParameters, nullish } from '../parameters.ts';
 
 const MAX_MESSAGES = 2_000;
-const nullish = <Schema extends Parameters<typeof optional>[0]>(schema: Schema) =>
-  optional(Type.Union([schema, Type.Null()]));
 
 const Part = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
@@ -68,7 +66,7 @@ export interface ChatRequest {
 
 /** Reads a request. Refuses with INVALID_REQUEST what has no counterpart. */
 export function readChatRequest(value: unknown): ChatRequest {
-  const body = check(value) as Static<typeof Body> & { messages: Message[] };
+  const body = check(value);
   const messages = body.messages.map((message, index) => ({
     role: message.role,
     parts: partsOf(message, `/messages/${index}/content`),
@@ -77,14 +75,14 @@ export function readChatRequest(value: unknown): ChatRequest {
   if (message?.role !== 'user') throw refuseField(`/messages/${messages.length}/role`, 'must be user');
   if (message.parts.length === 0)
     throw refuseField(`/messages/${messages.length}/content`, 'must not be empty');
-  const format = body.response_format as Static<typeof ResponseFormat> | null | undefined;
+  const format = body.response_format;
   return {
-    model: body.model as string,
+    model: body.model,
     past: messages,
     message,
     stream: body.stream === true,
-    includesUsage: (body.stream_options as { include_usage?: boolean } | null)?.include_usage === true,
-    metadata: (body.metadata as Record<string, string> | null) ?? {},
+    includesUsage: body.stream_options?.include_usage === true,
+    metadata: body.metadata ?? {},
     outputSchema: format?.type === 'json_schema' ? format.json_schema.schema : undefined,
     body,
   };

@@ -17,6 +17,7 @@ import { findModel } from '../models.ts';
 import { turnOverrides } from '../overrides.ts';
 import { setIgnoredHeader } from '../parameters.ts';
 import { readAnswer } from '../read-answer.ts';
+import { refuseRetry } from '../refuse-retry.ts';
 import { sendJson } from '../send-json.ts';
 import { type StartedTurn, startTurn } from '../start-turn.ts';
 import { ObjectStream } from '../stream-writer.ts';
@@ -102,13 +103,12 @@ async function sendCompletion(
   const endWait = context.protocolMetrics.beginWait('openai');
   try {
     for await (const _ of readAnswer(context.clients, call, started, fold, { passive: true }));
-    if (fold.end?.kind === 'failed') {
-      // Clients repeat requests that fail, and the turn must not start twice.
-      reply.header('x-should-retry', 'false');
-      throw turnFailed(fold.end);
-    }
+    if (fold.end?.kind === 'failed') throw turnFailed(fold.end);
     const text = await finishAnswer(context, call, answered);
     return sendJson(reply, completionObject(head, text, fold));
+  } catch (error) {
+    refuseRetry(reply);
+    throw error;
   } finally {
     endWait();
     if (!call.signal?.aborted) keepTurn();
@@ -165,7 +165,11 @@ async function finishAnswer(
   const answer: ChatMessage = { role: 'assistant', parts: text === '' ? [] : [{ type: 'text', text }] };
   const key = [...chat.past, chat.message, answer].reduce(nextKey, firstKey(agent.agentId));
   const { sessionId, turnId } = started;
-  await context.clients.sessions.recordChat({ record: { key, sessionId, turnId } }, call);
+  const { clients, log } = context;
+  // The client gets its answer in any case. A chat that is not recorded goes on in a new session.
+  await clients.sessions.recordChat({ record: { key, sessionId, turnId } }, call).catch((error: unknown) => {
+    if (!call.signal?.aborted) log.warn({ err: error, session_id: sessionId }, 'a chat was not recorded');
+  });
   return text;
 }
 

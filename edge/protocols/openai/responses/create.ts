@@ -13,13 +13,14 @@ import { findModel } from '../models.ts';
 import { turnOverrides } from '../overrides.ts';
 import { setIgnoredHeader } from '../parameters.ts';
 import { readAnswer } from '../read-answer.ts';
+import { refuseRetry } from '../refuse-retry.ts';
 import { sendJson } from '../send-json.ts';
-import { startTurn } from '../start-turn.ts';
+import { type StartedTurn, startTurn } from '../start-turn.ts';
 import { instructionsOf, withTranscript } from '../transcript.ts';
 import { sentenceAfter } from '../waiting.ts';
 import { type ResponseRequest, readResponseRequest } from './request.ts';
 import { responseKey, turnOfResponse } from './response-id.ts';
-import { finalStatus, type ResponseHead, responseObject } from './response-object.ts';
+import { finalStatus, type ResponseHead, type ResponseState, responseObject } from './response-object.ts';
 import { streamResponse } from './stream.ts';
 
 /** Answers POST /responses. */
@@ -46,35 +47,50 @@ export async function createResponse(context: RouteContext, request: FastifyRequ
     idempotencyKey: key,
   });
   const { sessionId, turnId } = started;
-  // Before the client learns the id.
-  await clients.sessions.recordChat({ record: { key: responseKey(turnId), sessionId, turnId } }, call);
-  setIgnoredHeader(reply, wanted.body, ignored);
-  const head: ResponseHead = {
-    turnId,
-    sessionId,
-    model: wanted.model,
-    createdAt: Math.floor(clock.now().getTime() / 1_000),
-    background: wanted.background,
-    instructions: wanted.instructions ?? null,
-    previousResponseId: wanted.previousResponseId ?? null,
-    metadata: wanted.metadata,
-    outputSchema: wanted.outputSchema,
-  };
   const keepTurn = wanted.background ? () => {} : interruptOnDisconnect(context, reply.raw, started, call);
-  const fold = new AnswerFold(turnId, { isStructured: wanted.outputSchema !== undefined });
-  if (wanted.stream) return streamResponse(context, request, reply, { started, head, fold, keepTurn });
-  if (wanted.background) return sendJson(reply, responseObject(head, { status: 'queued', text: '', fold }));
+  try {
+    // Before the client learns the id.
+    await clients.sessions.recordChat({ record: { key: responseKey(turnId), sessionId, turnId } }, call);
+    setIgnoredHeader(reply, wanted.body, ignored);
+    const head: ResponseHead = {
+      turnId,
+      sessionId,
+      model: wanted.model,
+      createdAt: Math.floor(clock.now().getTime() / 1_000),
+      background: wanted.background,
+      instructions: wanted.instructions ?? null,
+      previousResponseId: wanted.previousResponseId ?? null,
+      metadata: wanted.metadata,
+      outputSchema: wanted.outputSchema,
+    };
+    const fold = new AnswerFold(turnId, { isStructured: wanted.outputSchema !== undefined });
+    if (wanted.stream)
+      return await streamResponse(context, request, reply, { started, head, fold, keepTurn });
+    const state = wanted.background
+      ? { status: 'queued' as const, text: '', fold }
+      : await awaitResponse(context, call, started, fold);
+    return sendJson(reply, responseObject(head, state));
+  } catch (error) {
+    refuseRetry(reply);
+    throw error;
+  } finally {
+    if (!call.signal.aborted) keepTurn();
+  }
+}
+
+async function awaitResponse(
+  context: RouteContext,
+  call: CallOptions,
+  started: StartedTurn,
+  fold: AnswerFold,
+): Promise<ResponseState> {
   const endWait = context.protocolMetrics.beginWait('openai');
   try {
-    for await (const _ of readAnswer(clients, call, started, fold, { passive: true }));
+    for await (const _ of readAnswer(context.clients, call, started, fold, { passive: true }));
     const sentence = await sentenceAfter(context, call, started, fold);
-    return sendJson(
-      reply,
-      responseObject(head, { status: finalStatus(fold), text: fold.text + sentence, fold }),
-    );
+    return { status: finalStatus(fold), text: fold.text + sentence, fold };
   } finally {
     endWait();
-    if (!call.signal.aborted) keepTurn();
   }
 }
 

@@ -5,11 +5,9 @@ import { closed, optional } from '../../../schemas/common.ts';
 import type { ContentParts } from '../../../schemas/content.ts';
 import { filePart, imagePart } from '../inline-parts.ts';
 import type { ChatMessage } from '../messages.ts';
-import { commonParameters } from '../parameters.ts';
+import { commonParameters, nullish } from '../parameters.ts';
 
 const MAX_ITEMS = 2_000;
-const nullish = <Schema extends Parameters<typeof optional>[0]>(schema: Schema) =>
-  optional(Type.Union([schema, Type.Null()]));
 
 const Part = Type.Union([
   Type.Object({ type: Type.Enum(['input_text', 'output_text']), text: Type.String() }),
@@ -38,7 +36,7 @@ const Format = Type.Union([
   }),
 ]);
 
-export const ResponseCreation = closed(
+const Body = closed(
   {
     model: Type.String({ minLength: 1, maxLength: 200 }),
     input: Type.Union([
@@ -58,7 +56,7 @@ export const ResponseCreation = closed(
   { title: 'ResponseCreation' },
 );
 
-const check = createCheck(ResponseCreation);
+const check = createCheck(Body);
 
 /** A checked request. */
 export interface ResponseRequest {
@@ -81,8 +79,7 @@ export interface ResponseRequest {
 
 /** Reads a request. Refuses with INVALID_REQUEST what has no counterpart. */
 export function readResponseRequest(value: unknown): ResponseRequest {
-  // The spread of parameters of any type hides the types of the others.
-  const body = check(value) as unknown as CheckedBody;
+  const body = check(value);
   const { conversation, previous_response_id: previousResponseId } = body;
   if (conversation && previousResponseId)
     throw refuseField('/previous_response_id', 'must not be given together with conversation');
@@ -110,18 +107,6 @@ export function readResponseRequest(value: unknown): ResponseRequest {
     outputSchema: format?.type === 'json_schema' ? format.schema : undefined,
     body,
   };
-}
-
-interface CheckedBody {
-  model: string;
-  input: string | Item[];
-  instructions?: string | null;
-  stream?: boolean | null;
-  background?: boolean | null;
-  conversation?: string | { id: string } | null;
-  previous_response_id?: string | null;
-  metadata?: Record<string, string> | null;
-  text?: { format?: Static<typeof Format> } | null;
 }
 
 const textItem = (content: string): Item => ({ role: 'user', content });

@@ -33,7 +33,7 @@ export async function streamResponse(
   const first = await batches.next();
   const newest = first.value?.at(-1)?.sequence_number ?? 0;
   if (startingAfter > newest) {
-    keepTurn();
+    await batches.return(undefined);
     throw refuseField('/starting_after', `must be at most ${newest}, the number of the newest event`);
   }
   reply.hijack();

@@ -163,7 +163,8 @@ describe('requests of the OpenAI-compatible API', () => {
 
   it('accept parameters that have no effect, null for members that are optional, and empty tools', () => {
     const ignored = { temperature: 0.2, max_tokens: 10, seed: 1, stop: ['x'], user: 'me', tools: [], n: 1 };
-    expect(chat({ ...ignored, stream: null, metadata: null, response_format: null })).toMatchObject({
+    const absent = { stream: null, metadata: null, response_format: null, n: null, modalities: null };
+    expect(chat({ ...ignored, ...absent, tools: null, tool_choice: null })).toMatchObject({
       stream: false,
       metadata: {},
       outputSchema: undefined,

@@ -648,7 +648,7 @@ export interface ContinueChatRequest {
    * records of the others are earlier positions of the chat.
    */
   keys: Buffer[];
-  /** Identifies the request, 1 to 200 characters. A repeated call with the same claim and keys has the same result. */
+  /** Identifies the request, 1 to 255 characters. A repeated call with the same claim and keys has the same result. */
   claim: string;
 }
 
