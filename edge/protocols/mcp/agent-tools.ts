@@ -96,8 +96,7 @@ function askTool(agent: Agent, name: string): Tool {
     ...ASK,
     ...{ name, title, description },
     definition: { ...ASK_DEFINITION, name, title, description },
-    call: (args, operation, progress) =>
-      ASK.call({ ...(args as object), agentId: agent.agentId }, operation, progress),
+    call: (args, operation, progress) => ASK.call(args, { ...operation, agentId: agent.agentId }, progress),
   };
 }
 
@@ -109,12 +108,12 @@ const ASK = tool({
   input: INPUT,
   output: TurnResult,
   async call(args, operation, progress) {
-    const { agentId } = args as unknown as { agentId: string };
+    const { agentId = '' } = operation;
     const { message: text, session_id, idempotency_key, wait_seconds: seconds } = args;
     const wait = { seconds, progress };
     if (session_id === undefined)
       return beginConversation(operation, { agentId, message: text, idempotencyKey: idempotency_key }, wait);
-    const { sessionId: id } = await ownSession({ ...operation, agentId }, session_id);
+    const { sessionId: id } = await ownSession(operation, session_id);
     const sent = { sessionId: id, message: text, idempotencyKey: idempotency_key };
     return continueConversation(operation, sent, wait);
   },

@@ -51,8 +51,8 @@ export function tool<Input extends TObject>(declared: DeclaredTool<Input>): Tool
     ...declared,
     definition: {
       ...{ name, title, description, annotations },
-      inputSchema: input as unknown as { type: 'object' },
-      outputSchema: output as unknown as { type: 'object' },
+      inputSchema: input,
+      outputSchema: output,
     },
     inspectInput: createInspector(input),
     inspectOutput: createInspector(output),

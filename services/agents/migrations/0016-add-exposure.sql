@@ -1,4 +1,5 @@
--- The protocols besides the REST API in which clients find an agent. Assistants are never exposed, whatever their rows say.
+-- The protocols besides the REST API in which clients find an agent. The columns have no
+-- effect for assistants, which no protocol offers.
 alter table agents
   -- on | off
   add column exposed_to_mcp text not null default 'on',
