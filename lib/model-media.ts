@@ -1,33 +1,19 @@
+import { ANY_TYPE, type ModelEntry, TEXT_TYPES } from './models/entry.ts';
+
 /**
- * The media types of image and file parts that known models accept. The agents service refuses parts that a model does
- * not accept, and the runner replaces older ones by a note. A model that is missing here is tried.
+ * Whether a model accepts image and file parts of a media type. The agents service refuses parts that a model does not
+ * accept, and the runner replaces older ones by a note. Undefined when it is unknown: the model is tried.
  */
-
-const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-const PDF = 'application/pdf';
-const ANY = '*/*';
-/** Text files, which models read as text. */
-const TEXT = 'text/*';
-
-/** The first matching row applies. Sources: the model overviews of Anthropic and OpenAI. */
-const MODELS: readonly (readonly [name: RegExp, accepted: readonly string[]])[] = [
-  [/^rehearsal\/shell$/, []],
-  [/^rehearsal\//, [ANY]],
-  [/^anthropic\/claude-(instant|v?2)/, [TEXT]],
-  [/^anthropic\/claude-/, [...IMAGES, PDF, TEXT]],
-  [/^openai\/(gpt-3\.5|gpt-4$|gpt-4-(0|32k)|o1-mini|o1-preview|o3-mini)/, [TEXT]],
-  [/^openai\/gpt-4-(turbo|vision)/, [...IMAGES, TEXT]],
-  [/^openai\/(gpt-4o|gpt-4\.1|gpt-[5-9]|chatgpt-4o|o1|o3|o4)/, [...IMAGES, PDF, TEXT]],
-];
-
-/** Whether a model accepts parts of a media type. Undefined when the capabilities of the model are unknown. */
-export function acceptsMediaType(model: string, mediaType: string): boolean | undefined {
-  const accepted = MODELS.find(([name]) => name.test(model))?.[1];
+export function acceptsMediaType(model: ModelEntry | undefined, mediaType: string): boolean | undefined {
+  const accepted = model?.mediaTypes;
   if (!accepted) return undefined;
+  const essence = essenceOf(mediaType);
+  const [type = ''] = essence.split('/', 1);
   return (
-    accepted.includes(ANY) ||
-    accepted.includes(essenceOf(mediaType)) ||
-    (isTextType(mediaType) && accepted.includes(TEXT))
+    accepted.includes(ANY_TYPE) ||
+    accepted.includes(essence) ||
+    accepted.includes(`${type}/*`) ||
+    (isTextType(mediaType) && accepted.includes(TEXT_TYPES))
   );
 }
 

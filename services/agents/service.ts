@@ -5,6 +5,7 @@ import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guardService } from '../../lib/grpc/guard.ts';
 import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import { isId } from '../../lib/ids.ts';
+import { createModelTable } from '../../lib/models/table.ts';
 import { isPrivateHost } from '../../lib/outbound/private-hosts.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
@@ -172,6 +173,7 @@ export async function openAgents(
     clock,
     ids,
     endpoints: Object.keys(config.modelEndpoints ?? {}),
+    modelTable: config.modelTable ?? createModelTable(),
     isPrivateHost: (host, port) => isPrivateHost(config.outboundPrivateHosts ?? [], host, port),
     publishHint: (channel, id) => bus.publish(channel, id),
     waitForCaches: () => bus.awaitPropagation(CACHE_MS),

@@ -121,6 +121,12 @@ export const settings = {
     'Servers with an OpenAI-compatible chat completions API, for example local=http://127.0.0.1:11434/v1. ' +
       'Agents then use models named local/<model id>. The same in every process.',
   ),
+  modelsFile: setting.optionalText(
+    'SERVICE_MODELS_FILE',
+    'Path of a YAML or JSON file with limits and capabilities of models. Its entries extend and override the table of ' +
+      'this release. Targets agents and runner read it once at the start, and it is the same for all of them. Set it to ' +
+      'declare models of SERVICE_MODEL_ENDPOINTS or newer models of a provider.',
+  ),
   agentsAddress: addressOf('SERVICE_AGENTS_ADDRESS', 'agents'),
   authAddress: addressOf('SERVICE_AUTH_ADDRESS', 'auth'),
   deploymentsAddress: addressOf('SERVICE_DEPLOYMENTS_ADDRESS', 'deployments'),

@@ -4,6 +4,7 @@ import type { ModuleManager } from '../../lib/modules.ts';
 import { isPrivateHost } from '../../lib/outbound/private-hosts.ts';
 import type { Tool } from '../runner/tools/tool.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { openModelTable } from './models.ts';
 import { startOperationsServer } from './operations-server.ts';
 import { edgeConfig, type ProcessConfig } from './process-config.ts';
 import { ServiceRegistry } from './service-registry.ts';
@@ -51,7 +52,8 @@ export async function openModules(
       const { files, auth, vaults } = services.clientsFor('agents', context);
       const clients = { files: files(), auth: auth(), vaults: vaults() };
       const { outboundPrivateHosts } = config.common;
-      const agentsConfig = { ...withEndpoints(config, config.agents), outboundPrivateHosts };
+      const modelTable = await openModelTable(config);
+      const agentsConfig = { ...withEndpoints(config, config.agents), outboundPrivateHosts, modelTable };
       await services.register('agents', openAgents(context, agentsConfig, clients));
     },
 
@@ -117,7 +119,8 @@ export async function openModules(
       const providers = await openSandboxes(config, modules, context, infrastructure.dataDir);
       const clients = { sessions: sessions(), agents: agents(), files: files(), vaults: vaults() };
       const { outboundPrivateHosts } = config.common;
-      const runnerConfig = { ...withEndpoints(config, config.runner), outboundPrivateHosts };
+      const modelTable = await openModelTable(config);
+      const runnerConfig = { ...withEndpoints(config, config.runner), outboundPrivateHosts, modelTable };
       const runner = await modules.start(openRunner(context, runnerConfig, clients, { providers, tools }));
       infrastructure.backends.push(...runner.backends);
     },

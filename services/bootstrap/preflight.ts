@@ -3,12 +3,13 @@ import { DirectoryProblem, type LockedDirectory, lockDirectory } from '../../lib
 import type { SettingProblem } from '../../lib/env.ts';
 import { CALLER_RULES, problemOfRules } from '../../lib/grpc/caller-rules.ts';
 import { directoryProblem } from './directory-problem.ts';
+import { checkModelsFile } from './models.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { DATABASE_MODULES, modulesOf } from './target.ts';
 import { checkTls } from './tls.ts';
 
 /**
- * Locks the data directory and checks the ports, the TLS files, the database and the caller rules, so that all their
+ * Locks the data directory and checks the ports, the TLS files, the file with models, the database and the caller rules, so that all their
  * problems are reported together. Returns the locked directory.
  */
 export async function preflight(
@@ -29,6 +30,7 @@ export async function preflight(
       : undefined,
     metricsListen ? checkAddress('SERVICE_METRICS_LISTEN', metricsListen, problems) : undefined,
     checkTls(config).then((found) => problems.push(...found)),
+    checkModelsFile(config).then((found) => problems.push(...found)),
     usesDatabase && databaseUrl ? checkDatabase(databaseUrl, problems) : undefined,
     checkCallerRules(config.common.callerRules, problems),
   ]);

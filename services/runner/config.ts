@@ -1,5 +1,6 @@
 import { type Settings, setting } from '../../lib/env.ts';
 import { fileMaxBytes, mcpMaxTools, workspaceMaxBytes, workspaceMaxFiles } from '../../lib/limits.ts';
+import type { ModelTable } from '../../lib/models/table.ts';
 import type { PrivateHost } from '../../lib/outbound/private-hosts.ts';
 import { type ProviderSettings, providerSettings } from './models/provider-settings.ts';
 
@@ -127,6 +128,8 @@ export const settings = { ...turns, ...shared, ...sandboxes, ...providerSettings
 export type RunnerConfig = Settings<typeof turns & typeof shared> &
   Partial<Settings<typeof sandboxes>> &
   ProviderSettings & {
+    /** The limits and capabilities of models. Default: those of this release. */
+    modelTable?: ModelTable | undefined;
     /** Private hosts that MCP servers may have. */
     outboundPrivateHosts?: readonly PrivateHost[] | undefined;
   };

@@ -111,7 +111,7 @@ export async function openRunner(
       protocol === 'https:' || isPrivateHost(privateHosts, hostname, Number(port || 80)),
   });
   const loadRuntime = createRuntimeLoader(agents, toolboxFactory(tools, schemaValidator));
-  const models = createModels(clock, config);
+  const models = createModels(clock, config, config.modelTable);
   const modelKeyUsers = createModelKeyUsers({ vaults, bus, clock, log });
   const turnOptions = {
     ...shared,

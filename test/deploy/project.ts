@@ -45,12 +45,12 @@ export function readProject(user: Variables): Project {
   return project;
 }
 
-const VARIABLE = /\$\{(\w+)(?::([?-])([^}]*))?\}/g;
+const VARIABLE = /\$\{(\w+)(?::([?+-])([^}]*))?\}/g;
 
 function fill(text: string, user: Variables): string {
   return text.replace(VARIABLE, (_, name: string, operator: string | undefined, rest: string) => {
     const value = user[name];
-    if (value) return value;
+    if (value) return operator === '+' ? rest : value;
     if (operator === '?') throw new Error(`${name} is missing: ${rest}`);
     return operator === '-' ? rest : '';
   });

@@ -71,6 +71,31 @@ describe('a start that cannot succeed', () => {
     );
   });
 
+  it('names the lines and fields of invalid entries in the file with models', async () => {
+    const installation = await createInstallation();
+    const file = join(installation.dataDir, 'models.yaml');
+    await writeFile(file, 'models:\n  - name: local/a\n    context_window: 8k\n  - name: qwen\n');
+    const program = installation.run({ SERVICE_MODELS_FILE: file });
+    expect(await program.exited).toBe(1);
+    const titles = entriesOf(program.output()).map(({ title }) => title.replace(/\s+/g, ' '));
+    expect(titles).toEqual([
+      expect.stringMatching(
+        /^SERVICE_MODELS_FILE .*models\.yaml"\) line 3, context_window must be a whole number/,
+      ),
+      expect.stringMatching(/^SERVICE_MODELS_FILE .*models\.yaml"\) line 4, name must be <provider>/),
+    ]);
+  });
+
+  it('names a file with models that cannot be read', async () => {
+    const installation = await createInstallation();
+    const program = installation.run({ SERVICE_MODELS_FILE: join(installation.dataDir, 'missing') });
+    expect(await program.exited).toBe(1);
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title.replace(/\s+/g, ' ')).toMatch(
+      /^SERVICE_MODELS_FILE .*missing"\) cannot be read \(ENOENT\)$/,
+    );
+  });
+
   it('names the setting of an unusable sandbox directory', async () => {
     await using database = await createDatabase();
     const installation = await createInstallation();

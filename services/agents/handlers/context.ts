@@ -3,6 +3,7 @@ import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import type { PeerSealer } from '../../../lib/grpc/sealed-for-peer.ts';
 import type { Ids } from '../../../lib/ids.ts';
+import type { ModelTable } from '../../../lib/models/table.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { VaultsServiceDefinition } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import type { IsPrivateHost } from '../domain/mcp-server-form.ts';
@@ -38,6 +39,8 @@ export interface AgentsHandlerContext {
   ids: Ids;
   /** Names of the OpenAI-compatible endpoints whose models agents can use. */
   endpoints: readonly string[];
+  /** The limits and capabilities of models. */
+  modelTable: ModelTable;
   isPrivateHost: IsPrivateHost;
   vaults: Pick<
     Client<VaultsServiceDefinition>,

@@ -9,7 +9,12 @@ import type { AgentsHandlerContext } from './context.ts';
 type Methods = Pick<Handlers<AgentsServiceDefinition>, 'resolveOverrides'>;
 
 /** The RPC that checks a message or conversation against the version of the agent that will answer it. */
-export function overrideHandlers({ agents, assistants, endpoints }: AgentsHandlerContext): Methods {
+export function overrideHandlers({
+  agents,
+  assistants,
+  endpoints,
+  modelTable,
+}: AgentsHandlerContext): Methods {
   return {
     async resolveOverrides({ agentId, agentVersion, mediaTypes, ...overrides }, call) {
       const found = isId('ast', agentId)
@@ -18,7 +23,7 @@ export function overrideHandlers({ agents, assistants, endpoints }: AgentsHandle
       if (!found) throw versionNotFound(agentVersion);
       const { runtime } = found.version;
       const resolved = resolveOverrides(runtime, overrides, { endpoints });
-      requireAcceptedMedia(modelInForce(resolved, runtime), mediaTypes);
+      requireAcceptedMedia(modelTable, modelInForce(resolved, runtime), mediaTypes);
       return { overridesJson: Object.keys(resolved).length === 0 ? '' : JSON.stringify(resolved) };
     },
   };

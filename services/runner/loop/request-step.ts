@@ -52,6 +52,12 @@ async function promptOf(
   if (!hasReferences(messages)) return { messages, release: keepNothing };
   const { sessionId, turnId, fence, ownerId } = claimed;
   const turn = { lease: { sessionId, turnId, fence }, ownerId, trace: span.trace };
-  const { parts } = model;
-  return loadPrompt(messages, { bytes, model: { name: runtime.model, parts }, turn, signal, ownMessage });
+  const { parts, entry } = model;
+  return loadPrompt(messages, {
+    bytes,
+    model: { name: runtime.model, entry, parts },
+    turn,
+    signal,
+    ownMessage,
+  });
 }

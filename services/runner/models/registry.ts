@@ -1,5 +1,7 @@
 import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../../lib/clock.ts';
+import type { ModelEntry } from '../../../lib/models/entry.ts';
+import { createModelTable } from '../../../lib/models/table.ts';
 import type { Secret } from '../../../lib/secret.ts';
 import { createLazyModel, type ModelLoader } from './lazy-model.ts';
 import { type PartSupport, REHEARSAL_PARTS } from './part-support.ts';
@@ -13,6 +15,8 @@ export interface Model {
   /** The name of the provider, under which the model gets its provider options. */
   provider: string;
   languageModel: LanguageModelV4;
+  /** Its declared limits and capabilities; undefined for a model that the table does not have. */
+  entry: ModelEntry | undefined;
   /** Limit of output tokens of a step when neither the agent's options nor its budget set one. */
   maxOutputTokens: number;
   /** How the model gets an output schema: as parameter of the request, or as a part of the system prompt. */
@@ -34,12 +38,17 @@ export type Models = (name: string) => Model | undefined;
 const UNLIMITED = 2 ** 31 - 1;
 
 /** Creates the models of this runner. Their names are `<provider>/<model id>`. */
-export function createModels(clock: Clock, settings: ProviderSettings = {}): Models {
+export function createModels(
+  clock: Clock,
+  settings: ProviderSettings = {},
+  table = createModelTable(),
+): Models {
   const rehearsal = (languageModel: LanguageModelV4): [string, Model] => [
     `rehearsal/${languageModel.modelId}`,
     {
       provider: 'rehearsal',
       languageModel,
+      entry: table.find(`rehearsal/${languageModel.modelId}`),
       maxOutputTokens: UNLIMITED,
       outputMode: 'native',
       defaults: {},
@@ -59,10 +68,13 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
     const { load, loaderWith, rejectsText, ...members } = found;
     const modelId = name.slice(slash + 1);
     const create = (loader: ModelLoader) => createLazyModel({ provider, modelId, load: loader, rejectsText });
+    const entry = table.find(name);
     return {
       ...members,
       provider,
       languageModel: create(load),
+      entry,
+      maxOutputTokens: Math.min(members.maxOutputTokens, entry?.maxOutput ?? UNLIMITED),
       withKey: (key) => create(loaderWith(key.reveal())),
     };
   }

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { acceptsMediaType, isTextType } from '../../../lib/model-media.ts';
+import type { ModelEntry } from '../../../lib/models/entry.ts';
 import { matchesMedia, type PartSupport } from '../models/part-support.ts';
 import { describePart, type MessagePart, type PartReference, partsOf, referenceIn } from './reference.ts';
 
@@ -7,6 +8,7 @@ import { describePart, type MessagePart, type PartReference, partsOf, referenceI
 export interface PartModel {
   /** `<provider>/<model id>` */
   name: string;
+  entry: ModelEntry | undefined;
   parts: PartSupport;
 }
 
@@ -57,8 +59,8 @@ export function chooseParts(
 
 const EMPTY: ModelMessage = { role: 'user', content: '' };
 
-function isAccepted(mediaType: string, { name, parts }: PartModel): boolean {
-  if (acceptsMediaType(name, mediaType) === false) return false;
+function isAccepted(mediaType: string, { entry, parts }: PartModel): boolean {
+  if (acceptsMediaType(entry, mediaType) === false) return false;
   return isTextType(mediaType) || matchesMedia(parts.messages, mediaType);
 }
 

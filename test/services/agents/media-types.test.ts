@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptsMediaType } from '../../../lib/model-media.ts';
+import { createModelTable } from '../../../lib/models/table.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { ABSENT, type AgentsSystem, createAgent, openAgentsSystem, RUNTIME } from './system.ts';
 
@@ -55,6 +56,6 @@ describe('acceptsMediaType', () => {
     ['openai/some-fine-tune', 'image/png', undefined],
     ['local/llava', 'image/png', undefined],
   ])('of %s and %s is %s', (model, mediaType, expected) => {
-    expect(acceptsMediaType(model, mediaType)).toBe(expected);
+    expect(acceptsMediaType(createModelTable().find(model), mediaType)).toBe(expected);
   });
 });
