@@ -37,6 +37,7 @@ import { uploadRoutes } from './routes/files/upload.ts';
 import { forkRoutes } from './routes/forks.ts';
 import { mcpServerRoutes } from './routes/mcp-servers.ts';
 import { messageRoutes } from './routes/messages.ts';
+import { modelRoutes } from './routes/models.ts';
 import { partRoutes } from './routes/parts.ts';
 import { probeRoutes } from './routes/probes.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
@@ -61,6 +62,7 @@ export const ROUTES: readonly Route[] = [
   ...agentRoutes,
   ...accessRoutes,
   ...assistantRoutes,
+  ...modelRoutes,
   ...conversationRoutes,
   ...sessionRoutes,
   ...sessionExtensionRoutes,

@@ -365,6 +365,67 @@ export type Workspace = {
 };
 
 /**
+ * Null is unknown: a request that needs the capability is tried.
+ */
+export type ModelCapabilities = {
+    /**
+     * Whether requests can offer tools.
+     */
+    tools: boolean | null;
+    /**
+     * Whether messages can have images.
+     */
+    images: boolean | null;
+    /**
+     * Whether answers can be bound to a JSON schema.
+     */
+    structured_output: boolean | null;
+    /**
+     * Whether the provider caches the beginning of prompts.
+     */
+    caching: boolean | null;
+};
+
+/**
+ * The declared limits and capabilities of a model.
+ */
+export type Model = {
+    /**
+     * The `model` of an agent: `<provider>/<model id>`. `<provider>*` stands for the other models of an endpoint that the operator has configured; its `model_id` is null.
+     */
+    name: string;
+    /**
+     * The first part of the name.
+     */
+    provider: string;
+    /**
+     * The second part of the name; null for the other models of an endpoint.
+     */
+    model_id: string | null;
+    /**
+     * Tokens of input and output together; null if unknown.
+     */
+    context_window: number | null;
+    /**
+     * Tokens of one answer; null if unknown.
+     */
+    max_output: number | null;
+    capabilities: ModelCapabilities;
+    /**
+     * The media types of the image and file parts that the model accepts: `type/subtype`, `type*` or `**`. Null if unknown.
+     */
+    media_types: Array<string> | null;
+    /**
+     * Whether every runner has an API key of the operator for the provider. Keys of agents do not count and are never shown.
+     */
+    key_configured: boolean;
+    /**
+     * Whether the model can be used without a model key of the agent: its provider needs no key, is an endpoint, or has a key.
+     */
+    available: boolean;
+};
+
+/**
  * A text part of a message.
  */
 export type TextPart = {
@@ -4678,7 +4739,7 @@ export type Sha256 = string;
 /**
  * The agent id, or the model id of the agent.
  */
-export type Model = string;
+export type Model2 = string;
 
 /**
  * The id of the response (`resp_…`).
@@ -5808,6 +5869,50 @@ export type GetAssistantWorkspaceResponses = {
 };
 
 export type GetAssistantWorkspaceResponse = GetAssistantWorkspaceResponses[keyof GetAssistantWorkspaceResponses];
+
+export type ListModelsData = {
+    body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response to GET is 304 without a body. An upload accepts only `*`, which requires that the file does not exist.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/models';
+};
+
+export type ListModelsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type ListModelsError = ListModelsErrors[keyof ListModelsErrors];
+
+export type ListModelsResponses = {
+    /**
+     * A page of type `Model`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<Model>;
+        page: Page;
+    };
+};
+
+export type ListModelsResponse = ListModelsResponses[keyof ListModelsResponses];
 
 export type CreateConversationData = {
     body?: NewConversation;

@@ -25,6 +25,7 @@ import { extensionHandlers } from './handlers/extensions.ts';
 import { mcpCatalogueHandlers } from './handlers/mcp-catalogues.ts';
 import { mcpProbeHandlers } from './handlers/mcp-probe.ts';
 import { mcpServerHandlers } from './handlers/mcp-servers.ts';
+import { modelHandlers } from './handlers/models.ts';
 import { overrideHandlers } from './handlers/overrides.ts';
 import { resolveHandlers } from './handlers/resolve.ts';
 import { runnerHandlers } from './handlers/runners.ts';
@@ -75,6 +76,7 @@ export const peers: Peers<AgentsServiceDefinition> = {
   resolveEnvironment: ['runner'],
   reportRunner: ['runner'],
   listRunners: ['edge'],
+  listModels: ['edge'],
   createMcpServer: ['edge'],
   listMcpServers: ['edge'],
   getMcpServer: ['edge'],
@@ -201,6 +203,7 @@ export async function openAgents(
         ...resolveHandlers(handlerContext),
         ...overrideHandlers(handlerContext),
         ...runnerHandlers(handlerContext),
+        ...modelHandlers(handlerContext),
         ...mcpServerHandlers(handlerContext),
         ...mcpCatalogueHandlers(handlerContext),
         ...mcpProbeHandlers(handlerContext),

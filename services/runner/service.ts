@@ -21,6 +21,7 @@ import { createRunnerMetrics } from './loop/metrics.ts';
 import { beginTurnSpan } from './loop/spans.ts';
 import { runTurn } from './loop/turn.ts';
 import { createModelKeyUsers } from './models/model-key-users.ts';
+import { keyProviders } from './models/provider-settings.ts';
 import { createModels } from './models/registry.ts';
 import { PartBytes } from './parts/part-bytes.ts';
 import { LeaseRenewer } from './queue/lease-renewer.ts';
@@ -91,7 +92,13 @@ export async function openRunner(
       },
     },
   ];
-  const providerReporter = await startProviderReporter({ ...shared, agents, providers, backends });
+  const providerReporter = await startProviderReporter({
+    ...shared,
+    agents,
+    providers,
+    backends,
+    keyProviders: keyProviders(config),
+  });
   const { skillDirectory: directory } = providers;
   const skillCopies = directory && new SkillCopies({ directory, files, clock, log });
   const sealer = createPeerSealer('runner', context.serviceSecret);

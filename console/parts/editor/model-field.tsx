@@ -1,12 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
+import { models } from '../../api/models.ts';
 import { Field, Input } from '../../ui/field.tsx';
-
-const SUGGESTIONS = [
-  { value: 'rehearsal/echo', text: 'Repeats the message. Needs no API key.' },
-  { value: 'rehearsal/shell', text: 'Runs lines that begin with $. Needs no API key.' },
-  { value: 'rehearsal/script', text: 'Plays the steps in the model options. Needs no API key.' },
-  { value: 'anthropic/', text: 'Append the ID of a Claude model.' },
-  { value: 'openai/', text: 'Append the ID of an OpenAI model.' },
-];
+import { describeModel, modelChoices } from './model-choices.ts';
 
 export interface ModelFieldProps {
   value: string;
@@ -14,18 +9,18 @@ export interface ModelFieldProps {
   error: string | undefined;
 }
 
-/** Free-text field for a model name, with suggestions. */
+const HINT = '<provider>/<model ID>. Endpoints configured by the operator have their own provider names.';
+
+/** Free-text field for a model name, with the models of the service as suggestions. */
 export function ModelField({ value, onChange, error }: ModelFieldProps) {
+  const { data } = useQuery(models.all());
+  const selected = data?.find(({ name, model_id: id }) => id !== null && name === value.trim());
   return (
-    <Field
-      label="Model"
-      hint="<provider>/<model ID>. Endpoints configured by the operator have their own provider names."
-      error={error}
-    >
+    <Field label="Model" hint={(selected && describeModel(selected)) || HINT} error={error}>
       <Input
         value={value}
         onChange={(event) => onChange(event.target.value)}
-        suggestions={SUGGESTIONS}
+        suggestions={modelChoices(data)}
         spellCheck={false}
         autoCapitalize="none"
         placeholder="rehearsal/echo"

@@ -11,6 +11,8 @@ export interface Runner {
   providers: RunnerProvider[];
   /** Facts about the runner for operators. The one with the role `sandbox` names the provider in force. */
   backends: { role: string; description: string }[];
+  /** The model providers whose API key it has. */
+  keyProviders: string[];
 }
 
 export interface RunnerProvider {

@@ -45,6 +45,16 @@ export function providerNames(settings: ProviderSettings): Set<string> {
   );
 }
 
+/** Returns the names of the providers whose API key is configured. */
+export function keyProviders({
+  anthropicApiKey,
+  openaiApiKey,
+  modelEndpointKeys = {},
+}: ProviderSettings): string[] {
+  const keys = { anthropic: anthropicApiKey, openai: openaiApiKey, ...modelEndpointKeys };
+  return Object.entries(keys).flatMap(([name, key]) => (key === undefined ? [] : [name]));
+}
+
 /** The settings of the model providers. */
 export type ProviderSettings = Partial<Settings<typeof providerSettings>> & {
   /** Base URLs of OpenAI-compatible endpoints, by name. */

@@ -21,10 +21,13 @@ interface ProviderReporterOptions {
   providers: SandboxProviders;
   /** Facts about the runner for operators. */
   backends: readonly Backend[];
+  /** The model providers whose API key this runner has. */
+  keyProviders: readonly string[];
 }
 
 /**
- * Reports the sandbox providers to the agents service, which checks environments against them. Returns when the service has
+ * Reports the sandbox providers to the agents service, which checks environments against them, and the model providers whose
+ * API key this runner has. Returns when the service has
  * answered, or after START_MS: the first attempts of turns would fail if the runner claimed them before it reaches the
  * service.
  */
@@ -35,11 +38,13 @@ export async function startProviderReporter({
   runnerId,
   providers,
   backends,
+  keyProviders,
 }: ProviderReporterOptions): Promise<{ stop(): Promise<void>; stopWithoutReport(): Promise<void> }> {
   const runner = {
     runnerId,
     providers: providers.available.map((one) => ({ name: one.name, limits: [...kindOf(one).limits] })),
     backends: [...backends],
+    keyProviders: [...keyProviders],
   };
   const report = async (stopped = false): Promise<void> => {
     await agents.reportRunner({ runner, stopped }, { deadline: clock.now().getTime() + TIMEOUT_MS });

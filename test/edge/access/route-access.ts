@@ -270,6 +270,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'GET /api/v1/admin/sandboxes': admin('OK'),
   'GET /api/v1/admin/sandboxes/{sandbox_id}': admin('SANDBOX_NOT_FOUND'),
   'POST /api/v1/admin/sandboxes/{sandbox_id}/terminate': admin('SANDBOX_NOT_FOUND'),
+  'GET /api/v1/models': read('OK'),
   'GET /api/v1/users': read('OK', '?q=al'),
   'GET /api/v1/admin/users': admin('OK'),
   'POST /api/v1/admin/users/{user_id}/enable': admin('USER_NOT_FOUND'),

@@ -12,7 +12,7 @@ const BUBBLEWRAP = {
 
 function runner(id: string, ...providers: Runner['providers']): Runner {
   const description = providers.map(({ name }) => name).join(' before ');
-  return { runnerId: `rnr_${id}`, providers, backends: [{ role: 'sandbox', description }] };
+  return { runnerId: `rnr_${id}`, providers, backends: [{ role: 'sandbox', description }], keyProviders: [] };
 }
 
 let clock: FakeClock;

@@ -39,6 +39,7 @@ describe('ReportRunner', () => {
             { role: 'copy limits', description: 'measured' },
             { role: 'copy space', description: '' },
           ],
+          keyProviders: [],
         },
       },
     ]);
@@ -74,6 +75,7 @@ describe('the start of a runner', () => {
       runnerId: 'rnr_1',
       providers: { available: [], unavailable: [], copies: '' },
       backends: [],
+      keyProviders: [],
     });
     void starting.then(() => {
       isStarted = true;

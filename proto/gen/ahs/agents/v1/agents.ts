@@ -718,6 +718,8 @@ export interface Runner {
   providers: RunnerProvider[];
   /** Facts about the runner for operators, for example the provider in force and why no stronger one works. */
   backends: RunnerBackend[];
+  /** The model providers whose API key the runner has, never a key. Empty from a runner of an older release. */
+  keyProviders: string[];
 }
 
 export interface RunnerBackend {
@@ -748,6 +750,63 @@ export interface ListRunnersRequest {
 
 export interface ListRunnersResponse {
   runners: Runner[];
+}
+
+export interface ListModelsRequest {
+}
+
+export interface ListModelsResponse {
+  /** In the order of the table, then the entries that the operator has added. */
+  models: Model[];
+  /** Every provider whose models agents can name, and those of `models`. */
+  providers: ModelProvider[];
+}
+
+/** The declared limits and capabilities of a model. An absent field is unknown. */
+export interface Model {
+  /** <provider>/<model id> */
+  name: string;
+  /** Tokens of input and output together. */
+  contextWindow?:
+    | number
+    | undefined;
+  /** Tokens of one answer. */
+  maxOutput?: number | undefined;
+  capabilities: ModelCapabilities | undefined;
+  mediaTypes: MediaTypes | undefined;
+}
+
+export interface ModelCapabilities {
+  /** Requests can offer tools. */
+  tools?:
+    | boolean
+    | undefined;
+  /** Messages can have images. */
+  images?:
+    | boolean
+    | undefined;
+  /** Answers can be bound to a JSON schema. */
+  structuredOutput?:
+    | boolean
+    | undefined;
+  /** The provider caches the beginning of prompts. */
+  caching?: boolean | undefined;
+}
+
+/** Media types of the image and file parts that a model accepts: type/subtype, type/* or * /*. */
+export interface MediaTypes {
+  names: string[];
+}
+
+export interface ModelProvider {
+  /** The first part of the names of its models. */
+  name: string;
+  /** Every runner that reports has an API key for it. Model keys of agents do not count. */
+  keyConfigured: boolean;
+  /** Its models can be used without a model key of the agent. */
+  available: boolean;
+  /** An endpoint that the operator has configured: it can have models that are not in the list. */
+  endpoint: boolean;
 }
 
 export interface McpServer {
@@ -7098,7 +7157,7 @@ export const ResolveEnvironmentResponse: MessageFns<ResolveEnvironmentResponse> 
 };
 
 function createBaseRunner(): Runner {
-  return { runnerId: "", providers: [], backends: [] };
+  return { runnerId: "", providers: [], backends: [], keyProviders: [] };
 }
 
 export const Runner: MessageFns<Runner> = {
@@ -7111,6 +7170,9 @@ export const Runner: MessageFns<Runner> = {
     }
     for (const v of message.backends) {
       RunnerBackend.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.keyProviders) {
+      writer.uint32(34).string(v!);
     }
     return writer;
   },
@@ -7150,6 +7212,14 @@ export const Runner: MessageFns<Runner> = {
             }
 
             message.backends.push(RunnerBackend.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.keyProviders.push(reader.string());
             continue;
           }
         }
@@ -7437,6 +7507,392 @@ export const ListRunnersResponse: MessageFns<ListRunnersResponse> = {
             }
 
             message.runners.push(Runner.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListModelsRequest(): ListModelsRequest {
+  return {};
+}
+
+export const ListModelsRequest: MessageFns<ListModelsRequest> = {
+  encode(_: ListModelsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListModelsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListModelsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListModelsResponse(): ListModelsResponse {
+  return { models: [], providers: [] };
+}
+
+export const ListModelsResponse: MessageFns<ListModelsResponse> = {
+  encode(message: ListModelsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.models) {
+      Model.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.providers) {
+      ModelProvider.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListModelsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListModelsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.models.push(Model.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.providers.push(ModelProvider.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModel(): Model {
+  return { name: "", contextWindow: undefined, maxOutput: undefined, capabilities: undefined, mediaTypes: undefined };
+}
+
+export const Model: MessageFns<Model> = {
+  encode(message: Model, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.contextWindow !== undefined) {
+      writer.uint32(16).int64(message.contextWindow);
+    }
+    if (message.maxOutput !== undefined) {
+      writer.uint32(24).int64(message.maxOutput);
+    }
+    if (message.capabilities !== undefined) {
+      ModelCapabilities.encode(message.capabilities, writer.uint32(34).fork()).join();
+    }
+    if (message.mediaTypes !== undefined) {
+      MediaTypes.encode(message.mediaTypes, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Model {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.contextWindow = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.maxOutput = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.capabilities = ModelCapabilities.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.mediaTypes = MediaTypes.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelCapabilities(): ModelCapabilities {
+  return { tools: undefined, images: undefined, structuredOutput: undefined, caching: undefined };
+}
+
+export const ModelCapabilities: MessageFns<ModelCapabilities> = {
+  encode(message: ModelCapabilities, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tools !== undefined) {
+      writer.uint32(8).bool(message.tools);
+    }
+    if (message.images !== undefined) {
+      writer.uint32(16).bool(message.images);
+    }
+    if (message.structuredOutput !== undefined) {
+      writer.uint32(24).bool(message.structuredOutput);
+    }
+    if (message.caching !== undefined) {
+      writer.uint32(32).bool(message.caching);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelCapabilities {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelCapabilities();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.tools = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.images = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.structuredOutput = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.caching = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMediaTypes(): MediaTypes {
+  return { names: [] };
+}
+
+export const MediaTypes: MessageFns<MediaTypes> = {
+  encode(message: MediaTypes, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MediaTypes {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMediaTypes();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelProvider(): ModelProvider {
+  return { name: "", keyConfigured: false, available: false, endpoint: false };
+}
+
+export const ModelProvider: MessageFns<ModelProvider> = {
+  encode(message: ModelProvider, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.keyConfigured !== false) {
+      writer.uint32(16).bool(message.keyConfigured);
+    }
+    if (message.available !== false) {
+      writer.uint32(24).bool(message.available);
+    }
+    if (message.endpoint !== false) {
+      writer.uint32(32).bool(message.endpoint);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelProvider {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelProvider();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.keyConfigured = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.available = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.endpoint = reader.bool();
             continue;
           }
         }
@@ -13100,6 +13556,15 @@ export const AgentsServiceDefinition = {
       requestType: ListRunnersRequest as typeof ListRunnersRequest,
       requestStream: false,
       responseType: ListRunnersResponse as typeof ListRunnersResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The models with declared limits and capabilities, and the providers of models. */
+    listModels: {
+      name: "ListModels",
+      requestType: ListModelsRequest as typeof ListModelsRequest,
+      requestStream: false,
+      responseType: ListModelsResponse as typeof ListModelsResponse,
       responseStream: false,
       options: {},
     },
