@@ -137,6 +137,7 @@ const RUNNER = [
   'service.ts',
   'config.ts',
   'loop',
+  'context',
   'queue',
   'tools',
   'sandbox-pool',

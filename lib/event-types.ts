@@ -32,6 +32,7 @@ export const EVENT_TYPES = [
   'agent.tool_dispatched',
   'agent.tool_progress',
   'agent.tool_result',
+  'agent.context_compacted',
   'approval.requested',
   'approval.decided',
   'credential.used',
@@ -89,3 +90,11 @@ export type ClientCallKind = (typeof CLIENT_CALL_KINDS)[number];
  */
 export const APPROVAL_KINDS = ['tool', 'outcome_unknown', 'authorization', 'input'] as const;
 export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
+
+/** How a history was shortened for the model. */
+export const COMPACTION_STRATEGIES = ['summarize', 'drop_tool_results', 'drop_turns'] as const;
+export type CompactionStrategy = (typeof COMPACTION_STRATEGIES)[number];
+
+/** Why a compaction did not use the strategy of the agent. */
+export const COMPACTION_FALLBACKS = ['summary_failed', 'summary_empty', 'results_too_small'] as const;
+export type CompactionFallback = (typeof COMPACTION_FALLBACKS)[number];

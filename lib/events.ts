@@ -4,6 +4,8 @@ import {
   APPROVAL_KINDS,
   CHANNEL_PROVIDERS,
   CLIENT_CALL_KINDS,
+  COMPACTION_FALLBACKS,
+  COMPACTION_STRATEGIES,
   type EventType,
   PROTOCOLS,
 } from './event-types.ts';
@@ -296,6 +298,51 @@ export const EVENT_DATA = {
     exit_code: optional(Type.Integer()),
     /** The parts of `output` that the command printed to stderr, in UTF-16 units, without overlap, in order. */
     stderr_ranges: optional(Type.Array(data({ start: count, end: count }))),
+  }),
+  'agent.context_compacted': data({
+    from_seq: Type.Integer({ minimum: 1, description: 'The first event of the range.' }),
+    to_seq: Type.Integer({ minimum: 1, description: 'The last event of the range.' }),
+    strategy: Type.Enum([...COMPACTION_STRATEGIES], {
+      description:
+        '`summarize`: a summary takes the place of the range for the model. `drop_turns`: the range is left out. ' +
+        '`drop_tool_results`: only the outputs in `moved` are left out.',
+    }),
+    summary: optional(
+      Type.String({ description: 'Of the range and all earlier ones. Absent if there is none.' }),
+    ),
+    tokens_before: Type.Integer({ minimum: 0, description: 'The estimated input of the next request.' }),
+    tokens_after: Type.Integer({ minimum: 0, description: 'The estimated input after the compaction.' }),
+    kept: Type.Array(Type.Integer({ minimum: 1 }), {
+      description: 'The seqs within the range that the model still gets.',
+    }),
+    moved: optional(
+      Type.Array(
+        data({
+          seq: Type.Integer({ minimum: 1, description: 'The `agent.tool_result` event.' }),
+          path: optional(
+            Type.String({ description: 'The file with the output. Absent if it could not be written.' }),
+          ),
+          bytes: Type.Integer({ minimum: 0, description: 'The size of the output.' }),
+          shown: Type.Integer({
+            minimum: 0,
+            description: 'The model still gets the first characters of the output, in UTF-16 units.',
+          }),
+        }),
+        { description: 'Tool results whose output the model no longer gets.' },
+      ),
+    ),
+    fallback: optional(
+      Type.Enum([...COMPACTION_FALLBACKS], {
+        description: 'Why the strategy is not the one of the agent.',
+      }),
+    ),
+    model: optional(Type.String({ description: 'The model that has written the summary.' })),
+    usage: optional(
+      Type.Object(
+        { input_tokens: count, output_tokens: count },
+        { description: 'The resources that the summary has used.' },
+      ),
+    ),
   }),
   'approval.requested': data({
     approval_id: text,

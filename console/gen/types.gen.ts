@@ -116,6 +116,36 @@ export type OutputSchema = {
 export type OverridableFields = Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
 
 /**
+ * How a long history is shortened for the model. An omitted member has its default.
+ */
+export type ContextSettings = {
+    /**
+     * How a history that becomes too long is shortened for the model. `summarize` (default): large tool results become references to files, and then older messages become a summary. `drop_tool_results`: large tool results become references to files, and then the oldest messages are left out. `none`: the turn fails with `model_context_exceeded`.
+     */
+    strategy?: 'summarize' | 'drop_tool_results' | 'none';
+    /**
+     * The part of the context window, less the maximum output, at which the history is shortened. Default: 0.8.
+     */
+    threshold?: number;
+    /**
+     * The number of newest turns that stay as they are while they fit. Default: 3.
+     */
+    keep_turns?: number;
+    /**
+     * The model that writes summaries. Default: the model of the turn.
+     */
+    model?: string;
+    /**
+     * What a summary must keep.
+     */
+    instructions?: string;
+    /**
+     * The context window of the model in tokens. Default: the window in the table of models, or the one that the provider has named when it refused a request.
+     */
+    window?: number;
+};
+
+/**
  * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
  */
 export type Metadata = {
@@ -190,6 +220,7 @@ export type Agent = {
     budget: Budget;
     output_schema: OutputSchema | null;
     overridable: OverridableFields;
+    context: ContextSettings;
     metadata: Metadata;
     /**
      * Whether new sessions can start.
@@ -252,6 +283,7 @@ export type AgentVersion = {
     budget: Budget;
     output_schema: OutputSchema | null;
     overridable: OverridableFields;
+    context: ContextSettings;
     /**
      * usr_…: the user who created the version
      */
@@ -308,6 +340,7 @@ export type Assistant = {
     budget: Budget;
     output_schema: OutputSchema | null;
     overridable: OverridableFields;
+    context: ContextSettings;
     metadata: Metadata;
     /**
      * Whether new sessions can start.
@@ -1504,6 +1537,76 @@ export type AgentToolResultEvent = EventBase & {
     };
 };
 
+export type AgentContextCompactedEvent = EventBase & {
+    type: 'agent.context_compacted';
+    data: {
+        /**
+         * The first event of the range.
+         */
+        from_seq: number;
+        /**
+         * The last event of the range.
+         */
+        to_seq: number;
+        /**
+         * `summarize`: a summary takes the place of the range for the model. `drop_turns`: the range is left out. `drop_tool_results`: only the outputs in `moved` are left out.
+         */
+        strategy: 'summarize' | 'drop_tool_results' | 'drop_turns';
+        /**
+         * Of the range and all earlier ones. Absent if there is none.
+         */
+        summary?: string;
+        /**
+         * The estimated input of the next request.
+         */
+        tokens_before: number;
+        /**
+         * The estimated input after the compaction.
+         */
+        tokens_after: number;
+        /**
+         * The seqs within the range that the model still gets.
+         */
+        kept: Array<number>;
+        /**
+         * Tool results whose output the model no longer gets.
+         */
+        moved?: Array<{
+            /**
+             * The `agent.tool_result` event.
+             */
+            seq: number;
+            /**
+             * The file with the output. Absent if it could not be written.
+             */
+            path?: string;
+            /**
+             * The size of the output.
+             */
+            bytes: number;
+            /**
+             * The model still gets the first characters of the output, in UTF-16 units.
+             */
+            shown: number;
+        }>;
+        /**
+         * Why the strategy is not the one of the agent.
+         */
+        fallback?: 'summary_failed' | 'summary_empty' | 'results_too_small';
+        /**
+         * The model that has written the summary.
+         */
+        model?: string;
+        /**
+         * The resources that the summary has used.
+         */
+        usage?: {
+            input_tokens: number;
+            output_tokens: number;
+        };
+    };
+};
+
 export type ApprovalRequestedEvent = EventBase & {
     type: 'approval.requested';
     data: {
@@ -1680,6 +1783,8 @@ export type Event = ({
 } & AgentToolProgressEvent) | ({
     type: 'agent.tool_result';
 } & AgentToolResultEvent) | ({
+    type: 'agent.context_compacted';
+} & AgentContextCompactedEvent) | ({
     type: 'approval.requested';
 } & ApprovalRequestedEvent) | ({
     type: 'approval.decided';
@@ -4928,6 +5033,7 @@ export type CreateAgentData = {
         budget?: Budget;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields;
+        context?: ContextSettings;
         metadata?: Metadata;
         /**
          * Whether new sessions can start.
@@ -5141,6 +5247,7 @@ export type UpdateAgentData = {
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields | null;
+        context?: ContextSettings | null;
         metadata?: Metadata | null;
         /**
          * Whether new sessions can start.
@@ -5535,6 +5642,7 @@ export type CreateAssistantData = {
         budget?: Budget;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields;
+        context?: ContextSettings;
         metadata?: Metadata;
         /**
          * Whether new sessions can start.
@@ -5746,6 +5854,7 @@ export type UpdateAssistantData = {
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
         overridable?: OverridableFields | null;
+        context?: ContextSettings | null;
         metadata?: Metadata | null;
         /**
          * Whether new sessions can start.

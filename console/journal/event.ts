@@ -38,6 +38,7 @@ const DURABLE: Record<DurableEvent['type'], true> = {
   'agent.tool_use': true,
   'agent.tool_dispatched': true,
   'agent.tool_result': true,
+  'agent.context_compacted': true,
   'approval.requested': true,
   'approval.decided': true,
   'credential.used': true,

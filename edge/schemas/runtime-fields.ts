@@ -5,6 +5,7 @@ import type {
   UpdateAgentRequest,
 } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { AnyObject, closed, NULL, nullable, optional, text } from './common.ts';
+import { ContextSettings, contextMessage, shownContext } from './context-settings.ts';
 import { OutputSchema } from './output-schema.ts';
 
 /** The settings of a turn that a conversation or a message can override. */
@@ -213,6 +214,15 @@ export const RUNTIME_FIELDS = {
     wrap: same,
     // The schema of responses admits only the names of this release.
     decode: (list) => (list?.names ?? []) as (typeof OVERRIDABLE)[number][],
+  }),
+
+  context: field({
+    contract: 'context',
+    schemas: clearable(ContextSettings),
+    initial: {},
+    encode: contextMessage,
+    wrap: same,
+    decode: shownContext,
   }),
 };
 

@@ -25,6 +25,7 @@ import { extensionHandlers } from './handlers/extensions.ts';
 import { mcpCatalogueHandlers } from './handlers/mcp-catalogues.ts';
 import { mcpProbeHandlers } from './handlers/mcp-probe.ts';
 import { mcpServerHandlers } from './handlers/mcp-servers.ts';
+import { modelWindowHandlers } from './handlers/model-windows.ts';
 import { modelHandlers } from './handlers/models.ts';
 import { overrideHandlers } from './handlers/overrides.ts';
 import { resolveHandlers } from './handlers/resolve.ts';
@@ -40,6 +41,7 @@ import { createEnvironmentStore } from './store/environments.ts';
 import { createMcpCatalogueStore } from './store/mcp-catalogues.ts';
 import { createMcpComparisonStore } from './store/mcp-comparisons.ts';
 import { createMcpServerStore } from './store/mcp-servers.ts';
+import { createModelWindowStore } from './store/model-windows.ts';
 import { createRunnerStore } from './store/runners.ts';
 import { createSkillExtensionStore } from './store/skill-extensions.ts';
 import { createSkillTreeStore } from './store/skill-trees.ts';
@@ -77,6 +79,8 @@ export const peers: Peers<AgentsServiceDefinition> = {
   reportRunner: ['runner'],
   listRunners: ['edge'],
   listModels: ['edge'],
+  getModelWindow: ['runner'],
+  storeModelWindow: ['runner'],
   createMcpServer: ['edge'],
   listMcpServers: ['edge'],
   getMcpServer: ['edge'],
@@ -161,6 +165,7 @@ export async function openAgents(
     assistants: createAgentStore(db, ASSISTANT_KIND, limits),
     environments: createEnvironmentStore(db),
     runners: createRunnerStore(db),
+    modelWindows: createModelWindowStore(db),
     mcpServers: createMcpServerStore(db),
     mcpCatalogues: createMcpCatalogueStore(db),
     skills: createSkillStore(db),
@@ -204,6 +209,7 @@ export async function openAgents(
         ...overrideHandlers(handlerContext),
         ...runnerHandlers(handlerContext),
         ...modelHandlers(handlerContext),
+        ...modelWindowHandlers(handlerContext),
         ...mcpServerHandlers(handlerContext),
         ...mcpCatalogueHandlers(handlerContext),
         ...mcpProbeHandlers(handlerContext),

@@ -14,6 +14,8 @@ import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.
 import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { VaultsServiceDefinition } from '../../proto/gen/ahs/vaults/v1/vaults.ts';
 import type { RunnerConfig } from './config.ts';
+import { ContextWindows } from './context/context-windows.ts';
+import { createLearnedWindows } from './context/learned-windows.ts';
 import { createLentCredentials } from './credentials/lent-credentials.ts';
 import { createSessionEgress } from './credentials/session-egress.ts';
 import { createRuntimeLoader } from './loop/agent-runtime.ts';
@@ -119,6 +121,10 @@ export async function openRunner(
   });
   const loadRuntime = createRuntimeLoader(agents, toolboxFactory(tools, schemaValidator));
   const models = createModels(clock, config, config.modelTable);
+  const windows = new ContextWindows({
+    declaredWindow: (model) => models(model)?.entry?.contextWindow,
+    learned: createLearnedWindows({ agents, clock, log }),
+  });
   const modelKeyUsers = createModelKeyUsers({ vaults, bus, clock, log });
   const turnOptions = {
     ...shared,
@@ -126,6 +132,7 @@ export async function openRunner(
     loadRuntime,
     agents,
     models,
+    windows,
     ...{ modelKeyUsers, credentials: lent },
     hasSkillCopies: skillCopies !== undefined,
     partBytes: new PartBytes(files),

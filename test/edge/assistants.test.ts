@@ -36,6 +36,7 @@ describe('/assistants', () => {
       environment_id: null,
       output_schema: null,
       overridable: [],
+      context: {},
       tools: [],
       max_steps: 32,
       budget: {},

@@ -39,6 +39,8 @@ const MAX_BYTES_OF_EXPOSURE = 1_700;
 const MAX_BYTES_OF_MCP = 16_000;
 /** The endpoints of the OpenAI-compatible API, with errors in its form. */
 const MAX_BYTES_OF_OPENAI = 40_000;
+/** The settings of compactions, in creations, changes and responses, and their event. */
+const MAX_BYTES_OF_COMPACTIONS = 4_400;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
@@ -50,6 +52,7 @@ const MAX_BYTES =
   MAX_BYTES_OF_MCP +
   MAX_BYTES_OF_OPENAI +
   MAX_BYTES_OF_EXPOSURE +
+  MAX_BYTES_OF_COMPACTIONS +
   MAX_BYTES_OF_MESSAGE_SENDERS +
   MAX_BYTES_OF_REQUESTED_INPUT +
   MAX_BYTES_OF_SKILLS +

@@ -1,4 +1,4 @@
-import type { Assistant, Budget, OverridableFields, Tool } from '../../gen/index.ts';
+import type { Assistant, Budget, ContextSettings, OverridableFields, Tool } from '../../gen/index.ts';
 import { type ClientToolDraft, clientToolDrafts, isClientTool, readClientTools } from './client-tools.ts';
 import { readObject, readSchema, readTexts, writeObject } from './json.ts';
 import { type FieldProblems, wholeNumber } from './problems.ts';
@@ -29,6 +29,8 @@ export interface AgentDraft {
   /** JSON text; empty for an answer in text. */
   outputSchema: string;
   overridable: OverridableFields;
+  /** No form field changes it. */
+  context: ContextSettings;
   metadata: string;
   enabled: boolean;
 }
@@ -47,6 +49,7 @@ export const EMPTY_AGENT_DRAFT: AgentDraft = {
   maxTurnSeconds: '',
   outputSchema: '',
   overridable: [],
+  context: {},
   metadata: '',
   enabled: true,
 };
@@ -70,6 +73,7 @@ export function agentDraftOf(from: AgentSettings): AgentDraft {
     maxTurnSeconds: from.budget.max_turn_seconds?.toString() ?? '',
     outputSchema: from.output_schema === null ? '' : JSON.stringify(from.output_schema, null, 2),
     overridable: from.overridable,
+    context: from.context,
     metadata: writeObject(from.metadata),
     enabled: from.enabled,
   };
@@ -119,6 +123,7 @@ export function readAgentDraft(draft: AgentDraft): { body: AgentSettings; proble
     budget,
     output_schema: outputSchema.value ?? null,
     overridable: draft.overridable,
+    context: draft.context,
     metadata: metadata.value ?? {},
     enabled: draft.enabled,
   };

@@ -2,6 +2,7 @@ import { type FieldProblems, pointerSegment } from '../../../lib/field-problems.
 import { serverOfEntry } from '../../../lib/mcp-catalogue/tool-names.ts';
 import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
 import { type ClientTool, checkClientTool, sameClientTool } from './client-tools.ts';
+import { type ContextSettings, checkContext, contextOfJson, contextToJson } from './context-settings.ts';
 import { checkModelOptions, sameOptions } from './model-options.ts';
 import { modelProblem } from './models.ts';
 import { checkSchemaText } from './output-schema.ts';
@@ -95,6 +96,16 @@ export const RUNTIME_FIELDS = {
       for (const [index, name] of names.entries())
         problems.oneOf(`/overridable${pointerSegment(index)}`, name, OVERRIDABLE);
     },
+  }),
+
+  context: fieldOf<ContextSettings>({
+    columns: ['context'],
+    initial: {},
+    encode: (settings) => [contextToJson(settings)],
+    decode: ([settings]) => contextOfJson(settings),
+    equals: (one, other) => contextToJson(one) === contextToJson(other),
+    textBytes: ({ instructions = '' }) => Buffer.byteLength(instructions),
+    check: checkContext,
   }),
 
   /** The MCP servers of the agent, which PutExtensions alone changes. The store checks that they exist. */

@@ -12,6 +12,7 @@ import type { AgentStore } from '../store/agents.ts';
 import type { EnvironmentStore } from '../store/environments.ts';
 import type { McpCatalogueStore } from '../store/mcp-catalogues.ts';
 import type { McpServerStore } from '../store/mcp-servers.ts';
+import type { ModelWindowStore } from '../store/model-windows.ts';
 import type { RunnerStore } from '../store/runners.ts';
 import type { SkillExtensionStore } from '../store/skill-extensions.ts';
 import type { SkillTreeStore } from '../store/skill-trees.ts';
@@ -22,6 +23,7 @@ export interface AgentsHandlerContext {
   assistants: AgentStore;
   environments: EnvironmentStore;
   runners: RunnerStore;
+  modelWindows: ModelWindowStore;
   mcpServers: McpServerStore;
   mcpCatalogues: McpCatalogueStore;
   skills: SkillStore;

@@ -8,6 +8,7 @@ import type { Tracer } from '../../../lib/telemetry/tracer.ts';
 import { toStorable } from '../../../lib/text.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
+import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { refusedModelKey } from '../models/failure.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
@@ -37,9 +38,15 @@ export interface ModelTurnState {
   runtime: TurnRuntime;
   model: Model;
   messages: ModelMessage[];
+  /** The events that `messages` are built of, with the compactions of the history. */
+  history: Event[];
+  /** `history` has all events of the turn. */
+  isHistoryCurrent: boolean;
   /** The index of the message that began the turn. */
   ownMessage: number;
   budget: RemainingBudget;
+  /** The longest answer, in tokens, for which the context window of the model has room. */
+  outputLimit?: number;
   /** Consecutive failures since the turn last made progress. */
   failures: number;
   /** Answers of this turn that do not match its output schema. */
@@ -81,7 +88,8 @@ export async function runModelStep(
   outbox.beginMessage(options.ids('msg'));
   const timeoutMs = options.stepTimeoutSeconds * 1_000;
   const cancelTimer = clock.after(timeoutMs, () => turn.stop('timeout'));
-  const maxOutputTokens = Math.min(budget.tokens, requested);
+  const { outputLimit = Number.POSITIVE_INFINITY } = state;
+  const maxOutputTokens = Math.min(budget.tokens, requested, outputLimit);
   const { provider, defaults, server } = model;
   const span = beginModelStepSpan(options.tracer, turn, { model, settings, maxOutputTokens });
   const request = {
@@ -184,7 +192,7 @@ function storeFailureCode(failure: unknown): string {
 }
 
 /** The output schema is a parameter of the request where the provider has a native mode for it. */
-function systemAndSchema({ system, outputSchema }: TurnRuntime, { outputMode }: Model) {
+export function systemAndSchema({ system, outputSchema }: TurnRuntime, { outputMode }: Model) {
   const native = outputSchema && outputMode === 'native' ? nativeSchemaOf(outputSchema) : undefined;
   const instruction = outputSchema && !native ? outputInstruction(outputSchema) : '';
   return {

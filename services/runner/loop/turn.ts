@@ -3,13 +3,10 @@ import { abortable } from '../../../lib/grpc/abortable.ts';
 import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { unknownModelOptions } from '../../../lib/model-options.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import type {
-  Event,
-  Outcome,
-  SessionsServiceDefinition,
-} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { eventsForModel } from '../context/compactions.ts';
+import { loadHistory } from '../context/load-history.ts';
 import { stepTimeout } from '../models/failure.ts';
-import type { Models } from '../models/registry.ts';
 import { PartsTooLarge } from '../parts/choose-parts.ts';
 import { PartUnavailable } from '../parts/part-bytes.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
@@ -30,7 +27,7 @@ import {
   retryDependency,
 } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
-import { type RequestStepOptions, requestStep } from './request-step.ts';
+import { type ContextOptions, requestInContext } from './request-in-context.ts';
 import type { ModelTurnState } from './run-model-step.ts';
 import { addInstructions, addServerTools, journalOfferedTools } from './server-tools.ts';
 import { describeAgent } from './spans.ts';
@@ -39,11 +36,10 @@ import { invalidOutputMessage, MAX_INVALID_OUTPUTS, problemLines } from './struc
 import type { ToolCallOptions } from './tool-call-options.ts';
 import { runToolCalls } from './tool-calls.ts';
 
-interface TurnOptions extends RequestStepOptions, ToolCallOptions {
-  sessions: Pick<Client<SessionsServiceDefinition>, 'listMessages'>;
+interface TurnOptions extends ContextOptions, Omit<ToolCallOptions, keyof ContextOptions> {
+  reporter: ToolCallOptions['reporter'] & ContextOptions['reporter'];
   loadRuntime: RuntimeLoader;
   agents: Pick<Client<AgentsServiceDefinition>, 'lookUpSkills'>;
-  models: Models;
   /** Whether commands of this runner see the files of skills. */
   hasSkillCopies: boolean;
   mcpTools: Pick<McpTools, 'offer'>;
@@ -84,11 +80,13 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
     return failed('model_unknown', `Unknown model ${runtime.model}. Change the model of the agent.`);
   const [unknownOption] = unknownModelOptions(runtime.model, runtime.options.providerOptions);
   if (unknownOption !== undefined) return failed('model_options_unknown', unknownOptionText(unknownOption));
-  const events = await loadMessages(turn, options, call);
-  const { messages, ownMessage, lastStep, callIds, invalidOutputs } = buildHistory(events, claimed.turnId);
+  // The claim may not hold every message.
+  const history = claimed.messagesIncomplete ? await loadHistory(turn, options) : claimed.messages;
+  const built = buildHistory(eventsForModel(history), claimed.turnId);
+  const { messages, ownMessage, lastStep, callIds, invalidOutputs } = built;
   const budget = remainingBudget(runtime, claimed.usage);
   const { failures } = claimed;
-  const base = { runtime, model, messages, ownMessage, budget };
+  const base = { runtime, model, history, isHistoryCurrent: true, messages, ownMessage, budget };
   const state: ModelTurnState = { ...base, failures, invalidOutputs, callIds };
   const answered = lastStep?.calls.length === 0 ? lastStep : undefined;
   const outcome = answered && answerOutcome(answered, invalidOutputs, isLimited(budget));
@@ -128,12 +126,15 @@ async function runSteps(
       if (whenExhausted.length > 0) return retryDependency(whenExhausted);
       if (hasReadyCalls) continue;
       messages.push(toolResultsMessage(step));
+      state.isHistoryCurrent = false;
     }
     if (steps >= runtime.maxSteps) return completed('max_steps_reached');
     if (isSpent(budget)) return completed('budget_reached');
     const access = await abortable(openModel(turn, state.model, options), turn.signal);
     if (access.kind === 'ended') return access.outcome;
-    const { end, content, checked } = await requestStep(turn, state, access, options);
+    const run = await requestInContext(turn, state, access, options);
+    if ('outcome' in run) return run.outcome;
+    const { end, content, checked } = run;
     if (end.kind === 'failed') return failureOutcome(end.failure);
     if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options);
     steps++;
@@ -198,22 +199,6 @@ function stoppedOutcome(turn: LeasedTurn, { stepTimeoutSeconds }: TurnOptions): 
 
 function unknownOptionText(name: string): string {
   return `Unknown model option ${JSON.stringify(name)}. Remove it from the model_options of the agent.`;
-}
-
-const PAGE_SIZE = 100;
-
-/** The messages of the claim; all pages of ListMessages when the claim does not hold every message. */
-async function loadMessages({ claimed, signal }: LeasedTurn, { sessions }: TurnOptions, call: CallOptions) {
-  if (!claimed.messagesIncomplete) return claimed.messages;
-  const { sessionId } = claimed;
-  const events: Event[] = [];
-  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    const page = { limit: PAGE_SIZE, cursor };
-    const response = await sessions.listMessages({ sessionId, page }, { ...call, signal });
-    events.push(...response.events);
-    cursor = response.page?.nextCursor || undefined;
-  }
-  return events;
 }
 
 function exceptionOutcome(turn: LeasedTurn, error: unknown, options: TurnOptions): Outcome {

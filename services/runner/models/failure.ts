@@ -1,4 +1,5 @@
 import { AISDKError, APICallError } from '@ai-sdk/provider';
+import type { LengthRefusal } from './length-refusal.ts';
 import { type ModelProviderError, parseProviderError } from './provider-error.ts';
 import { MissingApiKey } from './providers.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -12,6 +13,8 @@ export interface ModelFailure {
   delayMs: number;
   /** The status with which the provider has refused the API key. */
   refusedStatus?: number | undefined;
+  /** Present if the provider has refused the request because of its length. */
+  length?: LengthRefusal | undefined;
 }
 
 const MESSAGE_CHARS = 300;
@@ -47,9 +50,10 @@ export function toModelFailure(error: unknown, now: Date): ModelFailure {
 }
 
 function rejectedRequest(
-  { status, message, isQuotaExhausted, isRetryable }: ModelProviderError,
+  { status, message, isQuotaExhausted, isRetryable, length }: ModelProviderError,
   delayMs: number,
 ): ModelFailure {
+  if (length) return { ...permanent(CONTEXT_EXCEEDED, shortened(message) || TOO_LONG), length };
   if (isQuotaExhausted || status === 402)
     return permanent(
       'model_quota_exhausted',
@@ -65,6 +69,10 @@ function rejectedRequest(
   if (isRetryable) return temporary('model_overloaded', 'The model provider is overloaded.', delayMs);
   return badRequest(message);
 }
+
+/** The code of a request that is longer than the context window of the model. */
+export const CONTEXT_EXCEEDED = 'model_context_exceeded';
+const TOO_LONG = 'The request is longer than the context window of the model.';
 
 /** The answer ended before it was complete. */
 export function interruptedStream(): ModelFailure {

@@ -1,4 +1,5 @@
 import { APICallError } from '@ai-sdk/provider';
+import { type LengthRefusal, lengthRefusalOf } from './length-refusal.ts';
 
 /** An error response of a provider, or an error event in the middle of a stream. */
 export interface ModelProviderError {
@@ -8,6 +9,8 @@ export interface ModelProviderError {
   /** The account has no credit or quota left, so a retry does not help. */
   isQuotaExhausted: boolean;
   isRetryable: boolean;
+  /** Present if the provider has refused the request because of its length. */
+  length?: LengthRefusal | undefined;
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -20,11 +23,13 @@ export function parseProviderError(error: unknown): ModelProviderError | undefin
   if (APICallError.isInstance(error)) {
     const { statusCode: status = 500, message, data, isRetryable } = error;
     const kind = kindOf(membersOf(data)?.error ?? data);
+    const length = lengthRefusalOf(status, kind, message);
     return {
       status,
       message,
       isQuotaExhausted: QUOTA_EXHAUSTED.test(kind),
-      isRetryable: isRetryable && !CONTEXT_TOO_LONG.test(kind),
+      isRetryable: isRetryable && !length,
+      length,
     };
   }
   if (error instanceof Error) return undefined;
@@ -37,11 +42,11 @@ export function parseProviderError(error: unknown): ModelProviderError | undefin
     message: event.message,
     isQuotaExhausted: QUOTA_EXHAUSTED.test(kind),
     isRetryable: isRetryableStatus(status),
+    length: lengthRefusalOf(status, kind, event.message),
   };
 }
 
 const QUOTA_EXHAUSTED = /insufficientquota|billing|payment/;
-const CONTEXT_TOO_LONG = /contextlength/;
 
 /** Error kinds of providers, without case and separators, and the HTTP status with the same meaning. */
 const STATUS_BY_KIND: readonly (readonly [kinds: RegExp, status: number])[] = [

@@ -11,7 +11,7 @@ import type {
 import { DERIVED_STATES, type DerivedState } from '../domain/derived-state.ts';
 import { checkDeploymentSessionsLimit, checkPage } from '../domain/page.ts';
 import type { FollowChunk } from '../followers.ts';
-import { HISTORY, MESSAGES } from '../store/events.ts';
+import { MESSAGES } from '../store/events.ts';
 import type { ListedTurn } from '../store/lists.ts';
 import { mergeDeltas } from '../store/merge-deltas.ts';
 import type { SessionsHandlerContext } from './context.ts';
@@ -110,8 +110,9 @@ export function queryHandlers({
       // The runner reads the history of any session; other callers read the messages of sessions they may read.
       const isRunner = call.peer === 'runner';
       const { options } = isRunner ? { options: call } : await readAccess(sessionId, call);
-      const types = isRunner ? HISTORY : MESSAGES;
-      const { events: found, nextCursor } = await events.history(sessionId, types, checkPage(page), options);
+      const { events: found, nextCursor } = isRunner
+        ? await events.modelHistory(sessionId, checkPage(page), options)
+        : await events.history(sessionId, MESSAGES, checkPage(page), options);
       return { events: found, page: { nextCursor } };
     },
 

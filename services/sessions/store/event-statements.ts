@@ -70,23 +70,51 @@ export const NEWEST_OF_HISTORY = statement(
    where session_id = $1 and types && ${HISTORY_TYPES} order by last_seq desc limit 1`,
 );
 
+/** The index of compactions uses exactly this array. */
+const IS_COMPACTED = `types && array['agent.context_compacted']`;
+
+/** The newest $2 rows with compactions, the newest first. */
+export const COMPACTIONS = statement(
+  'sessions.compactions',
+  `select first_seq, types, events from journal
+   where session_id = $1 and ${IS_COMPACTED} order by last_seq desc limit $2`,
+);
+
+/** The rows with the events of these seqs. */
+export const ROWS_OF = statement(
+  'sessions.rows_of',
+  `select distinct r.first_seq, r.types, r.events
+   from unnest($2::bigint[]) as i (seq) cross join lateral (
+     select first_seq, types, events from journal
+     where session_id = $1 and last_seq >= i.seq order by last_seq limit 1
+   ) r
+   order by r.first_seq`,
+);
+
 /**
- * The first messages of each session, up to $2 bytes and $3 rows each, and the turns that change its history. A row beyond the bytes has no events.
+ * The first messages of each session, up to $2 bytes and $3 rows each, and the turns that change its history. A row beyond
+ * the bytes has no events. A session with compactions has one row without seq and events.
  */
 export const FIRST_MESSAGES = statement(
   'sessions.message_beginnings',
-  `select m.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events,
+  `select i.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events,
      array(select ${HISTORY_CHANGE} from turns t where t.session_id = i.session_id and ${CHANGES_HISTORY}) as changes
-   from unnest($1::text[]) as i (session_id)
-   cross join lateral (
+   from (
+     select session_id, exists (
+       select from journal j where j.session_id = s.session_id and ${IS_COMPACTED}
+     ) as is_compacted
+     from unnest($1::text[]) as s (session_id)
+   ) i
+   left join lateral (
      select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before
      from (
        select * from journal j
-       where j.session_id = i.session_id and types && ${HISTORY_TYPES}
+       where j.session_id = i.session_id and types && ${HISTORY_TYPES} and not i.is_compacted
        order by last_seq limit $3
      ) page
-   ) m
-   order by m.session_id, m.last_seq`,
+   ) m on true
+   where m.first_seq is not null or i.is_compacted
+   order by i.session_id, m.last_seq`,
 );
 
 export const HEADS = statement(
@@ -102,8 +130,9 @@ export interface JournalRow {
   events: string;
 }
 
-export interface FirstMessagesRow extends Omit<JournalRow, 'events'> {
+export interface FirstMessagesRow extends Omit<JournalRow, 'first_seq' | 'events'> {
   session_id: string;
+  first_seq: number | null;
   events: string | null;
   changes: string[];
 }

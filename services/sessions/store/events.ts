@@ -2,6 +2,7 @@ import { type CursorScope, decodeCursor, encodeCursor } from '../../../lib/db/cu
 import type { Database, ReadOptions } from '../../../lib/db/database.ts';
 import {
   AFTER,
+  COMPACTIONS,
   FILES_AFTER,
   FIRST_MESSAGES,
   type FirstMessagesRow,
@@ -13,8 +14,10 @@ import {
   MESSAGES_UP_TO,
   NEWEST_OF_HISTORY,
   PAGE_BYTES,
+  ROWS_OF,
   UP_TO,
 } from './event-statements.ts';
+import { HistoryContext } from './history-context.ts';
 import { HistoryFilter, WHOLE_HISTORY } from './history-filter.ts';
 import { type JournalEvent, splitRow } from './journal.ts';
 import type { PageRequest } from './lists.ts';
@@ -46,6 +49,9 @@ const FILES: ReadonlySet<string> = new Set([
   'file.deleted',
 ]);
 
+/** Rows with compactions that are read. A session with more of them since its newest summary does not occur. */
+const COMPACTION_ROWS = 200;
+
 /** The events that a page is taken from. */
 interface EventRange {
   afterSeq: number;
@@ -53,6 +59,12 @@ interface EventRange {
   /** Empty for all types. */
   types: readonly string[];
   newestFirst: boolean;
+}
+
+interface HistoryRange {
+  selectedTypes: ReadonlySet<string>;
+  filter: HistoryFilter;
+  afterSeq: number;
 }
 
 interface EventPage {
@@ -108,6 +120,35 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       .findLast(isOfTurn);
   }
 
+  /** A page of `selectedTypes`, oldest first, from behind `afterSeq` or from the cursor on. */
+  async function historyPage(
+    sessionId: string,
+    { selectedTypes, filter, afterSeq }: HistoryRange,
+    page: PageRequest,
+    options?: ReadOptions,
+  ): Promise<EventPage> {
+    const scope = ['history', sessionId, selectedTypes.size];
+    const found: JournalEvent[] = [];
+    let position = Number(decodeCursor(scope, page.cursor) ?? afterSeq);
+    let bytes = 0;
+    let ended = false;
+    // Tool results may be left out of the rows that were read, so reading goes on until the page is full.
+    while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
+      const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
+      const read = (await db.rows<JournalRow>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
+      const events = filter.apply(
+        read.filter((event) => event.seq > position && selectedTypes.has(event.type)),
+      );
+      position = read.at(-1)?.seq ?? position;
+      ended = read.length === 0;
+      for (const event of events) bytes += event.json.length;
+      found.push(...events);
+    }
+    const { events, nextCursor } = cut(found, page.limit, scope);
+    const unread = nextCursor === '' && !ended;
+    return { events, nextCursor: unread ? encodeCursor(scope, String(position)) : nextCursor };
+  }
+
   return {
     /**
      * The last message of the agent in a turn. It follows the start of the last model step; a step without a message is
@@ -145,28 +186,27 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       options?: ReadOptions,
       upTo = Number.MAX_SAFE_INTEGER,
     ): Promise<EventPage> {
-      const scope = ['history', sessionId, selectedTypes.size];
       const filter =
         selectedTypes === HISTORY ? await historyFilter(sessionId, upTo, options) : WHOLE_HISTORY;
-      const found: JournalEvent[] = [];
-      let position = Number(decodeCursor(scope, page.cursor) ?? 0);
-      let bytes = 0;
-      let ended = false;
-      // Tool results may be left out of the rows that were read, so reading goes on until the page is full.
-      while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
-        const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
-        const read = (await db.rows<JournalRow>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
-        const events = filter.apply(
-          read.filter((event) => event.seq > position && selectedTypes.has(event.type)),
-        );
-        position = read.at(-1)?.seq ?? position;
-        ended = read.length === 0;
-        for (const event of events) bytes += event.json.length;
-        found.push(...events);
-      }
-      const { events, nextCursor } = cut(found, page.limit, scope);
-      const unread = nextCursor === '' && !ended;
-      return { events, nextCursor: unread ? encodeCursor(scope, String(position)) : nextCursor };
+      return historyPage(sessionId, { selectedTypes, filter, afterSeq: 0 }, page, options);
+    },
+
+    /**
+     * A page of the history as the model gets it: without what the newest compaction leaves out. The first page begins with
+     * the compactions in force and the events that the newest one keeps, in addition to the limit of the page.
+     */
+    async modelHistory(sessionId: string, page: PageRequest, options?: ReadOptions): Promise<EventPage> {
+      const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
+      const range = { selectedTypes: HISTORY, filter };
+      if (page.cursor !== '') return historyPage(sessionId, { ...range, afterSeq: 0 }, page, options);
+      const rows = await db.rows<JournalRow>(COMPACTIONS, [sessionId, COMPACTION_ROWS], options);
+      const { compactions, keptSeqs, afterSeq } = new HistoryContext(filter.apply(rows.flatMap(eventsOf)));
+      const keptRows =
+        keptSeqs.length === 0 ? [] : await db.rows<JournalRow>(ROWS_OF, [sessionId, keptSeqs], options);
+      const seqs = new Set(keptSeqs);
+      const kept = filter.apply(keptRows.flatMap(eventsOf).filter(({ seq }) => seqs.has(seq)));
+      const { events, nextCursor } = await historyPage(sessionId, { ...range, afterSeq }, page, options);
+      return { events: [...compactions, ...kept, ...events], nextCursor };
     },
 
     /** The turn of the newest message or tool result. Undefined for a session without messages. */
@@ -237,7 +277,10 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       return { events, nextCursor: hasMore ? encodeCursor(scope, String(position)) : nextCursor };
     },
 
-    /** The first messages of several sessions. `complete` is false for a session with more messages than were read. */
+    /**
+     * The first messages of several sessions. `complete` is false for a session with more messages than were read, and for one
+     * with compactions, of which none are read.
+     */
     async messagesOf(sessionIds: string[], bytesEach: number, rowsEach: number, options?: ReadOptions) {
       const found = await db.rows<FirstMessagesRow>(
         FIRST_MESSAGES,
@@ -250,11 +293,12 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       for (const row of found) {
         const session = messages.get(row.session_id);
         if (!session) continue;
+        const { first_seq, events: text } = row;
         session.rows++;
-        if (row.events === null || session.rows >= rowsEach) session.complete = false;
-        if (row.events === null) continue;
+        if (first_seq === null || text === null || session.rows >= rowsEach) session.complete = false;
+        if (first_seq === null || text === null) continue;
         const filter = row.changes.length === 0 ? WHOLE_HISTORY : new HistoryFilter(row.changes);
-        const events = eventsOf({ ...row, events: row.events });
+        const events = eventsOf({ ...row, first_seq, events: text });
         session.events.push(...filter.apply(events.filter(({ type }) => HISTORY.has(type))));
       }
       return messages;

@@ -20,6 +20,7 @@ describe('readAgentDraft', () => {
       ],
       output_schema: false,
       overridable: ['model' as const],
+      context: { threshold: 0.5 },
     };
     const draft = agentDraftOf(settings);
     expect(readAgentDraft(draft).body).toEqual(settings);

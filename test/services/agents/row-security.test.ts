@@ -82,7 +82,11 @@ describe('row-level security of the agents schema', () => {
     expect(await security.rowsVisibleWithoutUser('agents')).toEqual([
       expect.objectContaining({ visibility: 'public' }),
     ]);
-    expect(await security.tablesWithoutPolicies()).toEqual(['environment_versions', 'runners']);
+    expect(await security.tablesWithoutPolicies()).toEqual([
+      'environment_versions',
+      'model_windows',
+      'runners',
+    ]);
     expect(await security.readableTables()).not.toContain('environment_versions');
   });
 

@@ -45,6 +45,10 @@ const OTHER_VALUES: Record<keyof typeof RUNTIME_FIELDS, unknown> = {
   budget: { maxTokens: undefined, maxTurnSeconds: 9 },
   outputSchemaJson: '{"type":"object"}',
   overridable: { names: ['model', 'budget'] },
+  context: {
+    ...{ strategy: 'drop_tool_results', threshold: 0.5, keepTurns: 2, model: 'rehearsal/echo' },
+    ...{ instructions: 'Keep names.', window: 8_000 },
+  },
   mcpServers: { ids: [] },
   skills: { items: [] },
 };

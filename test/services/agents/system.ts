@@ -166,6 +166,7 @@ export const RUNTIME = {
   budget: undefined,
   outputSchemaJson: '',
   overridable: { names: [] as string[] },
+  context: {},
   mcpServers: { ids: [] as string[] },
   skills: { items: [] as PinnedSkill[] },
 };

@@ -31,6 +31,8 @@ export interface FakeAgents {
   lookUps: number;
   /** All ReportCatalogue requests, in order. */
   reportedCatalogues: ReportCatalogueRequest[];
+  /** The windows that runners have stored, by model. */
+  modelWindows: Map<string, number>;
   /** While set, GetAgentVersion fails with DEPENDENCY_UNAVAILABLE. */
   isUnavailable: boolean;
 }
@@ -40,6 +42,8 @@ const peers = {
   getAgentVersion: ['runner'],
   resolveEnvironment: ['runner'],
   reportRunner: ['runner'],
+  getModelWindow: ['runner'],
+  storeModelWindow: ['runner'],
   lookUpMcpServers: ['runner'],
   getCatalogueBody: ['runner'],
   lookUpSkills: ['runner'],
@@ -92,6 +96,13 @@ export function createFakeAgents(context: ServiceContext): FakeAgents {
       fake.reportedCatalogues.push(report);
       return {};
     },
+    async getModelWindow({ model }) {
+      return { window: fake.modelWindows.get(model) };
+    },
+    async storeModelWindow({ model, window }) {
+      fake.modelWindows.set(model, window);
+      return {};
+    },
     async reportRunner(report) {
       fake.runnerReports.push(report);
       return {};
@@ -127,6 +138,7 @@ export function createFakeAgents(context: ServiceContext): FakeAgents {
     catalogues: new Map(),
     lookUps: 0,
     reportedCatalogues: [],
+    modelWindows: new Map(),
     versionRequests: 0,
     runnerReports: [],
     isUnavailable: false,

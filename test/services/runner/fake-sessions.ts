@@ -33,6 +33,8 @@ export interface FakeSessions {
    * tool_use_id.
    */
   requeue(turnId: string, decisions?: Record<string, Partial<CallDecision>>): void;
+  /** Returns the history of the session of a turn: its messages and what was reported of it, in the order of their seqs. */
+  historyOf(turnId: string): Event[];
   /** Returns everything that was reported for a turn, under any fence. */
   journalOf(turnId: string): Journal;
   /** Ends the lease of a turn. Later reports under it are rejected with LEASE_LOST. */
@@ -124,6 +126,8 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
   /** Digests of the newest `agent.tools_offered` events, by session. */
   const toolsOffered = new Map<string, string>();
   const pages = new Map<string, { events: Event[]; size: number }>();
+  /** The turn that was claimed last, by session. */
+  const turnOfSession = new Map<string, string>();
   let fence = 0;
   let mostRunning = 0;
   let endWait = () => {};
@@ -150,6 +154,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     leases.set(turn.turnId, { fence: ++fence, reportSeq: 0 });
     mostRunning = Math.max(mostRunning, leases.size);
     latestTurns.set(turn.turnId, turn);
+    turnOfSession.set(sessionId, turn.turnId);
     if (turn.page) pages.set(sessionId, { events: turn.messages, size: turn.page });
     return {
       turnId: turn.turnId,
@@ -228,6 +233,21 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     return type === 'agent.message' || type === 'agent.tool_result';
   }
 
+  function historyOf(turnId: string): Event[] {
+    const initial = initialMessages.get(turnId) ?? [];
+    const last = initial.reduce((newest, { seq }) => Math.max(newest, seq), 0);
+    const isHistory = (event: { type: string }) =>
+      isProgress(event) || event.type === 'agent.context_compacted';
+    const journaled = journalOf(turnId).events.filter(isHistory);
+    return [
+      ...initial,
+      ...journaled.map(({ type, data }, index) => {
+        const seq = last + 1 + index;
+        return { seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) };
+      }),
+    ];
+  }
+
   function requeue(turnId: string, decisions: Record<string, Partial<CallDecision>> = {}): void {
     const turn = latestTurns.get(turnId);
     if (!turn) throw new Error(`${turnId} was never claimed`);
@@ -235,13 +255,9 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     journal.openCalls = journal.openCalls.map((call) =>
       withDecision(call, requestedAsks.get(`${turnId} ${call.toolUseId}`), decisions[call.toolUseId]),
     );
-    const journaled = journal.events.filter(isProgress).map(({ type, data }, index) => {
-      const seq = 1_000 + index;
-      return { seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) };
-    });
     queue.push({
       ...turn,
-      messages: [...(initialMessages.get(turnId) ?? []), ...journaled],
+      messages: historyOf(turnId),
       attempt: (turn.attempt ?? 1) + 1,
       usage: { ...journal.usage },
       failures: journal.failures,
@@ -296,7 +312,8 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       return { endSandboxIds: ids.filter((id) => fake.ending.has(id) || !isKnown(id)) };
     },
     async listMessages({ sessionId, page }) {
-      const history = pages.get(sessionId);
+      const turnId = turnOfSession.get(sessionId);
+      const history = pages.get(sessionId) ?? (turnId && { events: historyOf(turnId), size: 100 });
       if (!history) throw refuse('SESSION_NOT_FOUND', 'Unknown session.');
       const begin = Number(page?.cursor || 0);
       const end = begin + history.size;
@@ -321,6 +338,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       queue.push(turn);
     },
     requeue,
+    historyOf,
     journalOf,
     revokeLease: (turnId) => void leases.delete(turnId),
     before: {},

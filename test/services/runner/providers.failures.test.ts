@@ -110,7 +110,7 @@ describe.each(PROTOCOLS)('a failed request to $model', (protocol) => {
     ['an overload during text', { parts: BEGUN, fault: 'overloaded' }, 'model_overloaded', RETRYABLE],
     ['an overload before any output', { parts: [], fault: 'overloaded' }, 'model_overloaded', RETRYABLE],
     ['a rate limit during text', { parts: BEGUN, fault: 'limited' }, 'model_rate_limited', RETRYABLE],
-    ['a context that is too long', { parts: [], fault: 'too long' }, 'model_bad_request', PERMANENT],
+    ['a context that is too long', { parts: [], fault: 'too long' }, 'model_context_exceeded', PERMANENT],
   ] satisfies [string, ScriptedResponse, string, object][])(
     'reports %s with its error code',
     async (_, answer, code, more) => {

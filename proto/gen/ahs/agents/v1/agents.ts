@@ -42,7 +42,37 @@ export interface AgentRuntime {
     | McpServerList
     | undefined;
   /** The skills that are offered. Changed with PutExtensions only. Absent: none. */
-  skills?: SkillList | undefined;
+  skills?:
+    | SkillList
+    | undefined;
+  /** How long histories are shortened for the model. Absent: the defaults. */
+  context?: ContextSettings | undefined;
+}
+
+/** How long histories are shortened for the model. Absent members have their default. */
+export interface ContextSettings {
+  /** summarize | drop_tool_results | none. Default: summarize. */
+  strategy?:
+    | string
+    | undefined;
+  /** 0.1–0.95: the part of the context window, less the maximum output, at which the history is shortened. Default: 0.8. */
+  threshold?:
+    | number
+    | undefined;
+  /** The newest turns that stay as they are while they fit, 1–100. Default: 3. */
+  keepTurns?:
+    | number
+    | undefined;
+  /** The model that writes summaries. Default: the model of the agent. */
+  model?:
+    | string
+    | undefined;
+  /** What a summary must keep, in addition to the instructions of the service. */
+  instructions?:
+    | string
+    | undefined;
+  /** The context window of the model in tokens, 1000–100000000. Default: that of the table of models, or the learned one. */
+  window?: number | undefined;
 }
 
 /** A list that can be absent. */
@@ -278,6 +308,7 @@ export interface UpdateAgentRequest {
   /** Absent to change any revision. Refused with VERSION_CONFLICT. */
   ifRevisions?: ExpectedRevisions | undefined;
   exposure?: ExposureChange | undefined;
+  context?: ContextSettings | undefined;
 }
 
 /** A list that can be absent. */
@@ -520,6 +551,7 @@ export interface UpdateAssistantRequest {
     | undefined;
   /** Absent to change any revision. Refused with VERSION_CONFLICT. */
   ifRevisions?: ExpectedRevisions | undefined;
+  context?: ContextSettings | undefined;
 }
 
 export interface UpdateAssistantResponse {
@@ -743,6 +775,26 @@ export interface ReportRunnerRequest {
 }
 
 export interface ReportRunnerResponse {
+}
+
+export interface GetModelWindowRequest {
+  /** <provider>/<model id> */
+  model: string;
+}
+
+export interface GetModelWindowResponse {
+  /** In tokens. Absent for a model without one. */
+  window?: number | undefined;
+}
+
+export interface StoreModelWindowRequest {
+  /** <provider>/<model id> */
+  model: string;
+  /** In tokens, 1 or more. */
+  window: number;
+}
+
+export interface StoreModelWindowResponse {
 }
 
 export interface ListRunnersRequest {
@@ -1437,6 +1489,7 @@ function createBaseAgentRuntime(): AgentRuntime {
     overridable: undefined,
     mcpServers: undefined,
     skills: undefined,
+    context: undefined,
   };
 }
 
@@ -1474,6 +1527,9 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
     }
     if (message.skills !== undefined) {
       SkillList.encode(message.skills, writer.uint32(90).fork()).join();
+    }
+    if (message.context !== undefined) {
+      ContextSettings.encode(message.context, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -1577,6 +1633,122 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
             }
 
             message.skills = SkillList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.context = ContextSettings.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseContextSettings(): ContextSettings {
+  return {
+    strategy: undefined,
+    threshold: undefined,
+    keepTurns: undefined,
+    model: undefined,
+    instructions: undefined,
+    window: undefined,
+  };
+}
+
+export const ContextSettings: MessageFns<ContextSettings> = {
+  encode(message: ContextSettings, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.strategy !== undefined) {
+      writer.uint32(10).string(message.strategy);
+    }
+    if (message.threshold !== undefined) {
+      writer.uint32(17).double(message.threshold);
+    }
+    if (message.keepTurns !== undefined) {
+      writer.uint32(24).int32(message.keepTurns);
+    }
+    if (message.model !== undefined) {
+      writer.uint32(34).string(message.model);
+    }
+    if (message.instructions !== undefined) {
+      writer.uint32(42).string(message.instructions);
+    }
+    if (message.window !== undefined) {
+      writer.uint32(48).int32(message.window);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContextSettings {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContextSettings();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.strategy = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.threshold = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.keepTurns = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.instructions = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.window = reader.int32();
             continue;
           }
         }
@@ -3154,6 +3326,7 @@ function createBaseUpdateAgentRequest(): UpdateAgentRequest {
     overridable: undefined,
     ifRevisions: undefined,
     exposure: undefined,
+    context: undefined,
   };
 }
 
@@ -3212,6 +3385,9 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
     }
     if (message.exposure !== undefined) {
       ExposureChange.encode(message.exposure, writer.uint32(146).fork()).join();
+    }
+    if (message.context !== undefined) {
+      ContextSettings.encode(message.context, writer.uint32(154).fork()).join();
     }
     return writer;
   },
@@ -3371,6 +3547,14 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
             }
 
             message.exposure = ExposureChange.decode(reader, reader.uint32());
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.context = ContextSettings.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -5348,6 +5532,7 @@ function createBaseUpdateAssistantRequest(): UpdateAssistantRequest {
     outputSchemaJson: undefined,
     overridable: undefined,
     ifRevisions: undefined,
+    context: undefined,
   };
 }
 
@@ -5397,6 +5582,9 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
     }
     if (message.ifRevisions !== undefined) {
       ExpectedRevisions.encode(message.ifRevisions, writer.uint32(122).fork()).join();
+    }
+    if (message.context !== undefined) {
+      ContextSettings.encode(message.context, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -5532,6 +5720,14 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
             }
 
             message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.context = ContextSettings.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -7425,6 +7621,190 @@ export const ReportRunnerResponse: MessageFns<ReportRunnerResponse> = {
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
       const message = createBaseReportRunnerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetModelWindowRequest(): GetModelWindowRequest {
+  return { model: "" };
+}
+
+export const GetModelWindowRequest: MessageFns<GetModelWindowRequest> = {
+  encode(message: GetModelWindowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetModelWindowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetModelWindowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetModelWindowResponse(): GetModelWindowResponse {
+  return { window: undefined };
+}
+
+export const GetModelWindowResponse: MessageFns<GetModelWindowResponse> = {
+  encode(message: GetModelWindowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.window !== undefined) {
+      writer.uint32(8).int32(message.window);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetModelWindowResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetModelWindowResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.window = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStoreModelWindowRequest(): StoreModelWindowRequest {
+  return { model: "", window: 0 };
+}
+
+export const StoreModelWindowRequest: MessageFns<StoreModelWindowRequest> = {
+  encode(message: StoreModelWindowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.window !== 0) {
+      writer.uint32(16).int32(message.window);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StoreModelWindowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStoreModelWindowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.window = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStoreModelWindowResponse(): StoreModelWindowResponse {
+  return {};
+}
+
+export const StoreModelWindowResponse: MessageFns<StoreModelWindowResponse> = {
+  encode(_: StoreModelWindowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StoreModelWindowResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStoreModelWindowResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -13565,6 +13945,24 @@ export const AgentsServiceDefinition = {
       requestType: ListModelsRequest as typeof ListModelsRequest,
       requestStream: false,
       responseType: ListModelsResponse as typeof ListModelsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The context window of a model that a provider has shown when it refused a request because of its length. */
+    getModelWindow: {
+      name: "GetModelWindow",
+      requestType: GetModelWindowRequest as typeof GetModelWindowRequest,
+      requestStream: false,
+      responseType: GetModelWindowResponse as typeof GetModelWindowResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Stores such a window for all runners, in place of an earlier one. Refused with INVALID_REQUEST. */
+    storeModelWindow: {
+      name: "StoreModelWindow",
+      requestType: StoreModelWindowRequest as typeof StoreModelWindowRequest,
+      requestStream: false,
+      responseType: StoreModelWindowResponse as typeof StoreModelWindowResponse,
       responseStream: false,
       options: {},
     },

@@ -1,0 +1,116 @@
+import type { JSONValue, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { ModelMessage } from 'ai';
+import { type MessagePart, referenceIn, type ToolParts } from '../parts/reference.ts';
+
+/** The parts of a request that a model reads. */
+export interface EstimatedPrompt {
+  /** Undefined for none. */
+  system: string | undefined;
+  messages: readonly ModelMessage[];
+  tools: readonly LanguageModelV4FunctionTool[];
+}
+
+/**
+ * UTF-8 bytes of one token. Tokenizers of current models need a token for about 4.5 bytes of English prose, 3.5 bytes of
+ * source code, and 3 bytes of JSON or of Chinese, which is one character.
+ */
+const BYTES_PER_TOKEN = 3.5;
+/** The role and the delimiters of a message or of a tool. */
+const ENVELOPE_TOKENS = 4;
+/** Providers scale images down to about 1,600 tokens (https://docs.claude.com/en/docs/build-with-claude/vision). */
+const IMAGE_TOKENS = 1_600;
+/** A page of a PDF document has 1,500 to 3,000 tokens and about 64 KiB. */
+const DOCUMENT_BYTES_PER_TOKEN = 32;
+
+/**
+ * Estimates the input tokens of a request without a tokenizer: from the UTF-8 bytes of its texts, and from the number
+ * and sizes of its images and files. Pure; parts may be loaded or references.
+ */
+export function estimatePromptTokens({ system, messages, tools }: EstimatedPrompt): number {
+  let tokens = estimateTextTokens(system ?? '') + estimateToolTokens(tools);
+  for (const message of messages) tokens += estimateMessageTokens(message);
+  return tokens;
+}
+
+/** Estimates the tokens of a text; 0 for an empty one. */
+export function estimateTextTokens(text: string): number {
+  return tokensOfBytes(Buffer.byteLength(text));
+}
+
+/** Estimates the tokens of a text of this many UTF-8 bytes. */
+export function tokensOfBytes(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/** Estimates the tokens of the definitions of tools. */
+export function estimateToolTokens(tools: readonly LanguageModelV4FunctionTool[]): number {
+  let tokens = 0;
+  for (const { name, description = '', inputSchema } of tools)
+    tokens += ENVELOPE_TOKENS + estimateTextTokens(`${name}${description}${JSON.stringify(inputSchema)}`);
+  return tokens;
+}
+
+/** Estimates the tokens of one message with its envelope. */
+export function estimateMessageTokens({ content }: ModelMessage): number {
+  if (typeof content === 'string') return ENVELOPE_TOKENS + estimateTextTokens(content);
+  let tokens = ENVELOPE_TOKENS;
+  for (const part of content) tokens += estimatePartTokens(part);
+  return tokens;
+}
+
+type AnyPart = Exclude<ModelMessage['content'], string>[number] | ToolParts[number];
+
+function estimatePartTokens(part: AnyPart): number {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return estimateTextTokens(part.text);
+    case 'tool-call':
+      return ENVELOPE_TOKENS + estimateTextTokens(`${part.toolName}${JSON.stringify(part.input)}`);
+    case 'tool-result':
+      return ENVELOPE_TOKENS + estimateOutputTokens(part.output);
+    case 'image':
+      return IMAGE_TOKENS;
+    case 'file':
+      return estimateFileTokens(part);
+    default:
+      return estimateTextTokens(JSON.stringify(part));
+  }
+}
+
+type ToolOutput =
+  | { type: 'content'; value: ToolParts }
+  | { type: string; value?: JSONValue; reason?: string | undefined };
+
+function estimateOutputTokens(output: ToolOutput): number {
+  if (isContent(output)) return output.value.reduce((sum, part) => sum + estimatePartTokens(part), 0);
+  const { value = '' } = output;
+  return estimateTextTokens(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function isContent(output: ToolOutput): output is { type: 'content'; value: ToolParts } {
+  return output.type === 'content';
+}
+
+function estimateFileTokens(part: Extract<MessagePart, { type: 'file' }>): number {
+  const { mediaType } = part;
+  if (mediaType.startsWith('image/')) return IMAGE_TOKENS;
+  const bytes = sizeOf(part);
+  if (mediaType.startsWith('text/')) return tokensOfBytes(bytes);
+  return Math.ceil(bytes / DOCUMENT_BYTES_PER_TOKEN);
+}
+
+/** The size of a file in bytes; 0 for a URL, which the provider reads itself. */
+function sizeOf(part: Extract<MessagePart, { type: 'file' }>): number {
+  const reference = referenceIn(part);
+  if (reference) return reference.size;
+  const { data } = part;
+  if (typeof data !== 'object' || !('type' in data)) return bytesOf(data);
+  if (data.type === 'text') return Buffer.byteLength(data.text);
+  return data.type === 'data' ? bytesOf(data.data) : 0;
+}
+
+function bytesOf(data: unknown): number {
+  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return data.byteLength;
+  return typeof data === 'string' ? Buffer.byteLength(data) : 0;
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import {
+  COMPLETED,
+  claimTurn,
+  createConversation,
+  OWNER,
+  openSystem,
+  type SessionsSystem,
+  sendText,
+} from './system.ts';
+import { agentMessage, createReporter, newEvent } from './turn-events.ts';
+
+const compacted = (data: object) =>
+  newEvent('agent.context_compacted', {
+    ...{ from_seq: 1, strategy: 'summarize', summary: 'It began.', kept: [] },
+    ...{ tokens_before: 10, tokens_after: 5, ...data },
+  });
+
+/** Runs the next turn, with these events before its answer. */
+async function answer(system: SessionsSystem, text: string, ...events: ReturnType<typeof newEvent>[]) {
+  const turn = await claimTurn(system);
+  const report = createReporter(system, turn);
+  if (events.length > 0) await report({ events });
+  await report({ events: agentMessage('msg_1', text), outcome: COMPLETED });
+  return turn;
+}
+
+async function modelHistory(system: SessionsSystem, sessionId: string, limit = 100) {
+  const found: { seq: number; type: string }[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const { events, page } = await system.runner.listMessages({ sessionId, page: { limit, cursor } });
+    found.push(...events.map(({ seq, type }) => ({ seq, type })));
+    cursor = page?.nextCursor || undefined;
+  }
+  return found;
+}
+
+describe('the history of a session after a compaction', () => {
+  it('begins for a runner with the compaction, the kept events and those behind its range', async () => {
+    await using system = await openSystem('in process');
+    const sessionId = await createConversation(system, 'one');
+    await answer(system, 'first');
+    const whole = await modelHistory(system, sessionId);
+    const [message, reply] = whole;
+    await sendText(system, sessionId, 'two');
+    await answer(system, 'second', compacted({ to_seq: reply?.seq, kept: [message?.seq] }));
+    await sendText(system, sessionId, 'three');
+    for (const limit of [1, 100]) {
+      const history = await modelHistory(system, sessionId, limit);
+      expect(history.map(({ type }) => type)).toEqual([
+        'agent.context_compacted',
+        'user.message',
+        ...['user.message', 'agent.message', 'user.message'],
+      ]);
+      expect(history[1]?.seq).toBe(message?.seq);
+      expect(history.map(({ seq }) => seq)).not.toContain(reply?.seq);
+    }
+    const turn = await claimTurn(system);
+    expect(turn).toMatchObject({ messages: [], messagesIncomplete: true });
+  });
+
+  it('has the newest compaction that leaves events out, and the later ones', async () => {
+    await using system = await openSystem('in process');
+    const sessionId = await createConversation(system, 'one');
+    await answer(system, 'first');
+    for (const strategy of ['summarize', 'drop_tool_results', 'drop_turns', 'drop_tool_results']) {
+      await sendText(system, sessionId, 'more');
+      await answer(system, 'done', compacted({ to_seq: 1, strategy }));
+    }
+    const { events } = await system.runner.listMessages({ sessionId, page: undefined });
+    const compactions = events.filter(({ type }) => type === 'agent.context_compacted');
+    expect(compactions.map(({ json }) => JSON.parse(json).data.strategy)).toEqual([
+      'drop_turns',
+      'drop_tool_results',
+    ]);
+  });
+
+  it('is whole for the owner, in a fork, and in the messages', async () => {
+    await using system = await openSystem('in process');
+    const sessionId = await createConversation(system, 'one');
+    await answer(system, 'first');
+    await sendText(system, sessionId, 'two');
+    await answer(system, 'second', compacted({ to_seq: 5 }));
+    const { events } = await system.edge.listMessages({ sessionId, page: undefined }, { caller: OWNER });
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['user.message', 'agent.message', 'user.message', 'agent.message'],
+    ]);
+  });
+
+  it('has the replaced messages again when the answer that was compacted for is replaced', async () => {
+    await using system = await openSystem('in process');
+    const sessionId = await createConversation(system, 'one');
+    await answer(system, 'first');
+    await sendText(system, sessionId, 'two');
+    const { turnId } = await answer(system, 'second', compacted({ to_seq: 5 }));
+    await system.edge.regenerateAnswer({ sessionId, turnId, idempotencyKey: '' }, { caller: OWNER });
+    const history = await modelHistory(system, sessionId);
+    expect(history.map(({ type }) => type)).toEqual(['user.message', 'agent.message', 'user.message']);
+  });
+});
