@@ -24,6 +24,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       budget: { maxTokens: 1_000, maxTurnSeconds: undefined },
       outputSchemaJson: '{"type":"object"}',
       overridable: { names: ['model', 'budget'] },
+      context: { strategy: 'summarize', threshold: 0.5 },
       mcpServers: { ids: [] },
       skills: { items: [] },
     };
