@@ -1,6 +1,7 @@
 import type { McpServerFactory } from '@modelcontextprotocol/server';
 import type { Bus } from '../lib/bus/bus.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { DeriveKey } from '../lib/derived-key.ts';
 import type { EffectiveSetting } from '../lib/env/effective.ts';
 import type { PeerSealer } from '../lib/grpc/sealed-for-peer.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -20,6 +21,8 @@ export interface EdgeContext {
   bus: Pick<Bus, 'subscribe'>;
   /** Encrypts secret members of calls. */
   sealer: PeerSealer;
+  /** The keys of values that clients keep for the edge. Every edge has the same ones. */
+  deriveKey: DeriveKey;
   /** Runs the health checks of the process. */
   readiness(): Promise<Readiness[]>;
   /** Which part fills which role. */

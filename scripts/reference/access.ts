@@ -4,6 +4,7 @@ import { settings } from '../../edge/config.ts';
 import type { EdgeContext } from '../../edge/context.ts';
 import { createLocalBus } from '../../lib/bus/local.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { createKeyDeriver } from '../../lib/derived-key.ts';
 import { readSettings } from '../../lib/env.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
@@ -108,6 +109,7 @@ export function standaloneContext(): EdgeContext {
     metrics: createMetrics(),
     tracer: silentTracer,
     sealer: createPeerSealer('edge', ''),
+    deriveKey: createKeyDeriver(''),
     backends: [],
     configuration: [],
     readiness: async () => [],

@@ -1,4 +1,5 @@
 import type { McpServerFactory } from '@modelcontextprotocol/server';
+import { createKeyDeriver } from '../../lib/derived-key.ts';
 import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import type { ModuleManager } from '../../lib/modules.ts';
 import { isPrivateHost } from '../../lib/outbound/private-hosts.ts';
@@ -149,6 +150,7 @@ export async function openModules(
       };
       const { clock, ids, log, bus, metrics, tracer } = context;
       const sealer = createPeerSealer('edge', context.serviceSecret);
+      const deriveKey = createKeyDeriver(context.serviceSecret);
       const { backends } = infrastructure;
       const readiness = () => modules.readiness();
       const { effective: configuration } = config;
@@ -161,6 +163,7 @@ export async function openModules(
         tracer,
         clients,
         sealer,
+        deriveKey,
         readiness,
         backends,
         configuration,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settings } from '../../edge/config.ts';
 import { openEdge } from '../../edge/server.ts';
+import { createKeyDeriver } from '../../lib/derived-key.ts';
 import { readSettings } from '../../lib/env.ts';
 import { refuse } from '../../lib/errors.ts';
 import { administratorOf } from '../../lib/grpc/caller.ts';
@@ -97,6 +98,7 @@ describe('/admin/sandboxes', () => {
         tracer,
         clients,
         sealer: createPeerSealer('edge', context.serviceSecret),
+        deriveKey: createKeyDeriver(context.serviceSecret),
         readiness: async () => [],
         backends: [],
         configuration: [],

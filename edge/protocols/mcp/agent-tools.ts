@@ -107,6 +107,7 @@ const ASK = tool({
   annotations: WORKS,
   input: INPUT,
   output: TurnResult,
+  waits: true,
   async call(args, operation, progress) {
     const { agentId = '' } = operation;
     const { message: text, session_id, idempotency_key, wait_seconds: seconds } = args;

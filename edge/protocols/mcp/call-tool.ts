@@ -1,10 +1,17 @@
-import { type CallToolResult, ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import type { FieldProblem } from '../../../lib/errors.ts';
 import { findAgentTool, listAgentTools } from './agent-tools.ts';
+import { continueTurn } from './input/continue-turn.ts';
+import { openRequestState, type RequestState } from './input/request-state.ts';
 import { INVALID_PARAMS, REFUSED } from './json-rpc.ts';
 import { type McpOperation, noteFailure } from './operation.ts';
 import { createProgressReporter } from './report-progress.ts';
-import type { Tool } from './tool.ts';
+import { callToolResult, type Tool } from './tool.ts';
 import { TOOLS } from './tools.ts';
 
 const BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]));
@@ -25,13 +32,13 @@ export async function listTools(operation: McpOperation): Promise<Tool['definiti
 
 /**
  * Calls a tool. An unknown tool and invalid arguments are errors of the protocol, and nothing is called. A refusal of a service
- * is a result with `isError`, so that the model reads it.
+ * is a result with `isError`, so that the model reads it. A call with the state of an earlier one continues that one.
  */
 export async function callTool(
   operation: McpOperation,
   { name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
   exchange: ServerContext,
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   try {
     const tool = await findTool(operation, name);
     const problems = tool.inspectInput(args);
@@ -46,19 +53,41 @@ export async function callTool(
 
 async function runTool(
   tool: Tool,
-  args: unknown,
+  args: Record<string, unknown>,
   operation: McpOperation,
   exchange: ServerContext,
-): Promise<CallToolResult> {
-  const { structured, content = [] } = await tool.call(args, operation, createProgressReporter(exchange));
-  const [problem] = tool.inspectOutput(structured);
+): Promise<CallToolResult | InputRequiredResult> {
+  const { wait_seconds: given } = args;
+  const seconds = typeof given === 'number' ? given : undefined;
+  const progress = createProgressReporter(exchange);
+  const state = stateOf(tool, operation, exchange);
+  const responses = exchange.mcpReq.inputResponses ?? {};
+  const result = state
+    ? await continueTurn(operation, state, responses, { seconds, progress })
+    : await tool.call(args, operation, progress);
+  if ('deferred' in result) return result.deferred;
+  const [problem] = tool.inspectOutput(result.structured);
   if (problem)
     throw new Error(`The result of ${tool.name} does not match: ${problem.pointer} ${problem.message}`);
-  return {
-    // Also as text, for clients that do not read structured results.
-    content: [{ type: 'text', text: JSON.stringify(structured) }, ...content],
-    structuredContent: structured,
-  };
+  return callToolResult(result);
+}
+
+/** The state of the call that this one continues. An altered state, an expired one and that of another user are refused alike. */
+function stateOf(
+  { waits }: Tool,
+  { context, call, outcome }: McpOperation,
+  { mcpReq }: ServerContext,
+): RequestState | undefined {
+  const sealed = mcpReq.requestState();
+  if (sealed === undefined) return undefined;
+  const { deriveKey, clock } = context;
+  const state =
+    waits && typeof sealed === 'string'
+      ? openRequestState(deriveKey, call.caller.userId, sealed, clock.now())
+      : undefined;
+  if (state) return state;
+  outcome.errorCode = 'INVALID_REQUEST';
+  throw new ProtocolError(INVALID_PARAMS, 'Invalid or expired `requestState`.', { code: outcome.errorCode });
 }
 
 async function findTool(operation: McpOperation, name: string): Promise<Tool> {

@@ -5,6 +5,7 @@ import { publicError } from '../../errors.ts';
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
 /** The error of a request that was refused before its message was read. The protocol defines no code for it. */
 export const REFUSED = -32000;
 

@@ -40,6 +40,7 @@ export async function receiveMessage(raw: IncomingMessage): Promise<ReceivedMess
   if (!isResponse && typeof method !== 'string') throw invalid('`method` must be a string.', known);
   if (!isObject(params)) throw new JsonRpcError(INVALID_PARAMS, '`params` must be an object.', known);
   checkMeta(params._meta, known);
+  checkResponses(params.inputResponses, known);
   checkText(value, known);
   return { value, method: typeof method === 'string' ? method : '', id: known, params };
 }
@@ -50,6 +51,12 @@ function checkMeta(meta: unknown, id: RequestId): void {
   const { progressToken: token } = meta;
   if (token === undefined || typeof token === 'string' || Number.isSafeInteger(token)) return;
   throw new JsonRpcError(INVALID_PARAMS, '`params._meta.progressToken` must be a string or an integer.', id);
+}
+
+/** The library ignores responses of another form. */
+function checkResponses(responses: unknown, id: RequestId): void {
+  if (responses === undefined || (isObject(responses) && Object.values(responses).every(isObject))) return;
+  throw new JsonRpcError(INVALID_PARAMS, '`params.inputResponses` must be an object of objects.', id);
 }
 
 function checkText(value: unknown, id: RequestId): void {

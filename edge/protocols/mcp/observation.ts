@@ -19,6 +19,7 @@ const TOOL_NAMES = new Set(TOOLS.map(({ name }) => name));
 const METHODS = new Set([
   ...['initialize', 'ping', 'server/discover', 'tools/list', 'subscriptions/listen'],
   ...['resources/list', 'resources/templates/list', 'resources/read'],
+  ...['tasks/get', 'tasks/update', 'tasks/cancel'],
 ]);
 const NOTIFICATION = /^notifications\//;
 

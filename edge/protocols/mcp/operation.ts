@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../../lib/errors.ts';
 import type { Caller, CallOptions } from '../../../lib/grpc/contract.ts';
 import { publicError, toRefusal } from '../../errors.ts';
 import type { RouteContext } from '../../route.ts';
+import type { ClientCapabilities } from './client-capabilities.ts';
 
 /** A call on behalf of the user who sent the request. */
 interface CallerCall extends CallOptions {
@@ -18,6 +19,7 @@ export interface McpOperation {
   /** The only agent that this endpoint offers. Undefined: all that the caller may use. */
   agentId: string | undefined;
   requestId: FastifyRequest['id'];
+  client: ClientCapabilities;
   outcome: OperationOutcome;
 }
 

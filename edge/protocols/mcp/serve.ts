@@ -4,6 +4,7 @@ import { callOf } from '../../authentication/authenticator.ts';
 import { toRefusal } from '../../errors.ts';
 import type { RouteContext } from '../../route.ts';
 import { exposedAgent } from './agents.ts';
+import { NO_CAPABILITIES } from './client-capabilities.ts';
 import { sendResponse, webRequest } from './http.ts';
 import { errorText, JsonRpcError } from './json-rpc.ts';
 import { type ReceivedMessage, receiveMessage } from './message.ts';
@@ -12,6 +13,7 @@ import type { McpOperation } from './operation.ts';
 import { subscriptionContext } from './resources/context.ts';
 import { Subscription } from './resources/subscription.ts';
 import { createServer } from './server.ts';
+import { refuseTaskNotifications } from './tasks/task-notifications.ts';
 
 const LISTEN = 'subscriptions/listen';
 
@@ -29,11 +31,12 @@ export async function serveMcp(
     ...{ context, agentId, scopes: request.scopes, requestId: request.id },
     call: { ...callOf(request), trace: observation.trace },
     outcome: { errorCode: undefined, cause: undefined },
+    client: NO_CAPABILITIES,
   };
   try {
     if (agentId !== undefined) await exposedAgent(operation, agentId);
     const web = webRequest(request, operation.call.signal);
-    const response = await answer(operation, message.value, web);
+    const response = await answer(operation, message, web);
     await sendResponse(response, reply, context);
     if (response.status >= 400) operation.outcome.errorCode ??= 'INVALID_REQUEST';
     return reply;
@@ -48,12 +51,15 @@ export async function serveMcp(
 /** A handler of its own for each request, so that nothing is shared between callers. */
 async function answer(
   operation: McpOperation,
-  message: Record<string, unknown>,
+  received: ReceivedMessage,
   request: Request,
 ): Promise<Response> {
+  const { value: message } = received;
   const { mcpServerFactory = ({ era }) => createServer(operation, era) } = operation.context;
   if (message.method !== LISTEN)
     return createMcpHandler(mcpServerFactory).fetch(request, { parsedBody: message });
+  const refused = refuseTaskNotifications(received);
+  if (refused) return refused;
   const subscription = await Subscription.open(message, subscriptionContext(operation));
   const handler = createMcpHandler(mcpServerFactory, { bus: subscription });
   subscription.endWith(() => void handler.close());

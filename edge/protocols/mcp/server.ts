@@ -1,10 +1,13 @@
-import { type McpRequestContext, Server } from '@modelcontextprotocol/server';
+import { type McpRequestContext, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { callTool, listTools } from './call-tool.ts';
+import { clientCapabilities } from './client-capabilities.ts';
 import type { McpOperation } from './operation.ts';
 import { resourceContext } from './resources/context.ts';
 import { serveResources } from './resources/resources.ts';
+import { serveTasks } from './tasks/serve-tasks.ts';
+import { taskSource } from './tasks/task-source.ts';
 
 const IDENTITY = {
   name: 'agent-hosting-service',
@@ -23,15 +26,20 @@ const validator = new AjvJsonSchemaValidator();
 
 /** Creates the server object of one request. */
 export function createServer(operation: McpOperation, era: McpRequestContext['era']): Server {
-  // Only requests of the newer revision have streams on which changes are reported.
-  const canSubscribe = era === 'modern';
+  // Only requests of the newer revision have streams on which changes are reported, tasks, and capabilities of the client.
+  const isModern = era === 'modern';
   const server = new Server(IDENTITY, {
-    capabilities: { tools: canSubscribe ? { listChanged: true } : {} },
+    capabilities: { tools: isModern ? { listChanged: true } : {} },
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: validator,
   });
   server.setRequestHandler('tools/list', async () => ({ tools: await listTools(operation) }));
-  server.setRequestHandler('tools/call', ({ params }, exchange) => callTool(operation, params, exchange));
-  serveResources(server, resourceContext(operation), canSubscribe);
+  const operationOf = (exchange: ServerContext): McpOperation =>
+    isModern ? { ...operation, client: clientCapabilities(exchange) } : operation;
+  server.setRequestHandler('tools/call', ({ params }, exchange) =>
+    callTool(operationOf(exchange), params, exchange),
+  );
+  serveResources(server, resourceContext(operation), isModern);
+  if (isModern) serveTasks(server, (exchange) => taskSource(operationOf(exchange)));
   return server;
 }

@@ -1,4 +1,9 @@
-import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  ContentBlock,
+  InputRequiredResult,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
 import type { Static, TObject } from 'typebox';
 import type { FieldProblem } from '../../../lib/errors.ts';
 import { createInspector } from '../../input/schema.ts';
@@ -11,6 +16,11 @@ export interface ToolResult {
   content?: ContentBlock[];
 }
 
+/** A result of the protocol that comes before that of the tool: a task, or requests to the client. */
+export interface DeferredResult {
+  deferred: CallToolResult | InputRequiredResult;
+}
+
 interface DeclaredTool<Input extends TObject> {
   name: string;
   title: string;
@@ -21,11 +31,13 @@ interface DeclaredTool<Input extends TObject> {
   output: TObject;
   /** The scope that the tool needs beside `mcp`. */
   requires?: 'approve';
+  /** It waits for a turn, so a client can repeat its call with answers to requests. */
+  waits?: true;
   call(
     args: Static<Input>,
     operation: McpOperation,
     progress: ProgressReporter | undefined,
-  ): Promise<ToolResult>;
+  ): Promise<ToolResult | DeferredResult>;
 }
 
 /** A tool that clients call. */
@@ -41,7 +53,11 @@ export interface Tool extends Omit<DeclaredTool<TObject>, 'input' | 'output' | '
   };
   inspectInput(value: unknown): FieldProblem[];
   inspectOutput(value: unknown): FieldProblem[];
-  call(args: unknown, operation: McpOperation, progress: ProgressReporter | undefined): Promise<ToolResult>;
+  call(
+    args: unknown,
+    operation: McpOperation,
+    progress: ProgressReporter | undefined,
+  ): Promise<ToolResult | DeferredResult>;
 }
 
 /** Declares a tool. Arguments are validated before `call`, and results after it. */
@@ -57,6 +73,15 @@ export function tool<Input extends TObject>(declared: DeclaredTool<Input>): Tool
     inspectInput: createInspector(input),
     inspectOutput: createInspector(output),
     call: (args, operation, progress) => declared.call(args as Static<Input>, operation, progress),
+  };
+}
+
+/** The result as the protocol has it. */
+export function callToolResult({ structured, content = [] }: ToolResult): CallToolResult {
+  return {
+    // Also as text, for clients that do not read structured results.
+    content: [{ type: 'text', text: JSON.stringify(structured) }, ...content],
+    structuredContent: structured,
   };
 }
 

@@ -57,12 +57,17 @@ async function waitInSlices(
     const isOpen = OPEN.has(found.turn?.status ?? '');
     if (!isOpen || draining.aborted || now() >= deadline) return found;
     if (now() - begun < (slice * 1_000) / 2) await wait(clock, RETRY_MS, call.signal);
-    await progress?.(await describe(operation, turn, found));
+    await progress?.(await describeTurn(operation, turn, found));
   }
 }
 
-/** What the turn does now, for the user of the client. */
-async function describe(
+/** Returns the turn as it is now. */
+export function readTurn({ context, call }: McpOperation, turn: AwaitedTurn): Promise<GetTurnResponse> {
+  return context.clients.sessions.getTurn({ ...turn, waitMs: 0 }, call);
+}
+
+/** What an open turn does now, for the user of the client. */
+export async function describeTurn(
   { context, call }: McpOperation,
   { sessionId, turnId }: AwaitedTurn,
   { turn }: GetTurnResponse,

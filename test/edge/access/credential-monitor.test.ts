@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settings } from '../../../edge/config.ts';
 import { openEdge } from '../../../edge/server.ts';
+import { createKeyDeriver } from '../../../lib/derived-key.ts';
 import { readSettings } from '../../../lib/env.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { abortable } from '../../../lib/grpc/abortable.ts';
@@ -113,6 +114,7 @@ describe('CredentialMonitor', () => {
       tracer,
       clients,
       sealer: createPeerSealer('edge', context.serviceSecret),
+      deriveKey: createKeyDeriver(context.serviceSecret),
       readiness,
       backends: [],
       configuration: [],

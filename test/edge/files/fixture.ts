@@ -1,6 +1,7 @@
 import { settings } from '../../../edge/config.ts';
 import { openEdge } from '../../../edge/server.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { createKeyDeriver } from '../../../lib/derived-key.ts';
 import { readSettings } from '../../../lib/env.ts';
 import type { Contract } from '../../../lib/grpc/contract.ts';
 import { createPeerSealer } from '../../../lib/grpc/sealed-for-peer.ts';
@@ -50,6 +51,7 @@ export async function openFileFixture(
       metrics: createMetrics(),
       tracer: silentTracer,
       sealer: createPeerSealer('edge', context.serviceSecret),
+      deriveKey: createKeyDeriver(context.serviceSecret),
       clients: {
         auth,
         files: connected.as('edge'),

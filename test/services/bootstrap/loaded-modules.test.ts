@@ -32,6 +32,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   '@scalar/fastify-api-reference': [],
   // Loaded with the first request of the protocol.
   '@modelcontextprotocol/server': [],
+  '@modelcontextprotocol/ext-tasks': [],
 };
 
 interface LoadedModules {

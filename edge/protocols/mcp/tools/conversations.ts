@@ -24,6 +24,7 @@ export const conversationTools = [
       idempotency_key: idempotencyKey,
     }),
     output: TurnResult,
+    waits: true,
     async call(args, operation, progress) {
       const { agentId: id } = await exposedAgent(operation, args.agent_id);
       const { message: text, title, idempotency_key, wait_seconds: seconds } = args;
@@ -47,6 +48,7 @@ export const conversationTools = [
       idempotency_key: idempotencyKey,
     }),
     output: TurnResult,
+    waits: true,
     async call(args, operation, progress) {
       const { sessionId: id } = await ownSession(operation, args.session_id);
       const { message: text, busy_policy: busyPolicy, idempotency_key, wait_seconds: seconds } = args;
@@ -68,6 +70,7 @@ export const conversationTools = [
       wait_seconds: waitSeconds,
     }),
     output: TurnResult,
+    waits: true,
     async call(args, operation, progress) {
       const { sessionId: id } = await ownSession(operation, args.session_id);
       const turn = { sessionId: id, turnId: args.turn_id };
