@@ -7,6 +7,8 @@ import {
   type McpTestClient,
   type ToolOutcome,
 } from '../../../support/mcp-clients.ts';
+import { sendMcpRequest } from '../../../support/mcp-requests.ts';
+import { TASK_CAPABILITIES } from '../../../support/mcp-tasks.ts';
 import { until } from '../../../support/wait.ts';
 
 const CLIENTS = 50;
@@ -209,6 +211,42 @@ describe.each([
     expect(turns.map(({ text }) => text)).toEqual(messages);
     expect(new Set(turns.map((turn) => turn.session_id)).size).toBe(CLIENTS);
     await Promise.all(clients.map((client) => client[Symbol.asyncDispose]()));
+  });
+});
+
+describe('tasks', () => {
+  it('are those of their client while fifty clients of two users use equal request ids', async () => {
+    const agents = { alice: await apis.alice.createAgent(), bob: await apis.bob.createAgent() };
+    const ended = new Set(['completed', 'failed', 'cancelled']);
+    const tasks = await Promise.all(
+      Array.from({ length: CLIENTS }, async (_, index) => {
+        const user = index % 2 === 0 ? 'alice' : 'bob';
+        const token = tokens[user];
+        const send = (method: string, params: Record<string, unknown>) =>
+          sendMcpRequest(`${team.url}/mcp`, method, params, {
+            token,
+            capabilities: TASK_CAPABILITIES,
+            id: 1,
+          });
+        const args = { agent_id: agents[user], message: `I am client ${index}` };
+        const { result } = await send('tools/call', { name: 'create_conversation', arguments: args });
+        const taskId = String(result?.taskId);
+        const task = await until('the task has ended', async () => {
+          const { result: found } = await send('tasks/get', { taskId });
+          return ended.has(String(found?.status)) && found;
+        });
+        const foreign = user === 'alice' ? tokens.bob : tokens.alice;
+        const options = { token: foreign, capabilities: TASK_CAPABILITIES };
+        const { error } = await sendMcpRequest(`${team.url}/mcp`, 'tasks/get', { taskId }, options);
+        expect(error).toMatchObject({ code: -32602, data: { code: 'TURN_NOT_FOUND' } });
+        return {
+          taskId,
+          ...(task as { result: { structuredContent: TurnResult } }).result.structuredContent,
+        };
+      }),
+    );
+    expect(tasks.map(({ text }) => text)).toEqual(tasks.map((_, index) => `I am client ${index}`));
+    expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(CLIENTS);
   });
 });
 

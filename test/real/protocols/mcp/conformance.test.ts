@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFixtureServer } from '../../../support/mcp-conformance/fixtures/fixture-server.ts';
+import { FixtureTasks } from '../../../support/mcp-conformance/fixtures/fixture-tasks.ts';
 import { PLANS } from '../../../support/mcp-conformance/server-scenarios.ts';
 import { runServerScenarios, serverScenarios } from '../../../support/mcp-conformance/server-suite.ts';
 import type { Check } from '../../../support/mcp-conformance/suite.ts';
 import { type System, startInProcess } from '../../../support/system.ts';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 /** Recommendations that the fixtures do not follow, because their lists never change. */
 const CONSTANT_LISTS = [
   'sep-2575-server-sends-prompts-list-changed-on-subscription',
@@ -20,8 +21,9 @@ let fixtures: Map<string, Check[]>[];
 
 beforeAll(async () => {
   const system = stack.use(await startInProcess({}));
+  const tasks = new FixtureTasks();
   const withFixtures = stack.use(
-    await startInProcess({}, [], { mcpServerFactory: () => createFixtureServer() }),
+    await startInProcess({}, [], { mcpServerFactory: (context) => createFixtureServer(tasks, context) }),
   );
   const runAll = ({ url }: System) =>
     Promise.all(Object.keys(PLANS).map((revision) => runServerScenarios(revision, `${url}/mcp`)));

@@ -8,7 +8,7 @@ import { type System, startInProcess } from '../../../support/system.ts';
 
 const REQUESTS = 10_000;
 const SEED = Date.now();
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 /** No session and no agent has this id, so that a variant that is valid has no effect either. */
 const ABSENT = '7'.repeat(26);
 
@@ -20,10 +20,12 @@ const CALLS = [
   ['list_sessions', { limit: 10 }],
 ] as const;
 
+const TASK = `task_${ABSENT}${ABSENT}${'A'.repeat(43)}`;
+
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'a-test', version: '1.0.0' },
-  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
 };
 const REVISION = { 'MCP-Protocol-Version': '2026-07-28' };
 
@@ -40,6 +42,14 @@ const valid: ValidRequest[] = [
     { uri: `session:///ses_${ABSENT}/transcript.md` },
     `session:///ses_${ABSENT}/transcript.md`,
   ],
+  ...['tasks/get', 'tasks/update', 'tasks/cancel'].map(
+    (method) =>
+      [
+        method,
+        { taskId: TASK, ...(method === 'tasks/update' && { inputResponses: { a: { action: 'accept' } } }) },
+        TASK,
+      ] as const,
+  ),
   ['tools/list', {}, undefined],
   [
     'initialize',
