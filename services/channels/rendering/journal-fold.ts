@@ -93,7 +93,8 @@ export class JournalFold {
       return;
     }
     if (type === 'file.created' || type === 'file.modified' || type === 'file.deleted') {
-      if (event.actor.type !== 'user') this.#changeFile(event);
+      // Users and clients of protocols write files as well.
+      if (event.actor.type === 'agent') this.#changeFile(event);
       return;
     }
     const turn = this.#turnOf(event);

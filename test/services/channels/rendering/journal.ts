@@ -10,9 +10,9 @@ export function createJournal(firstSeq = 1) {
   const usage = { input_tokens: 0, output_tokens: 0, steps: 0, tool_calls: 0, active_seconds: 0 };
   return {
     events,
-    add(type: JournalEvent['type'], data: Data, turnId?: string): void {
+    add(type: JournalEvent['type'], data: Data, turnId?: string, by = actor.type): void {
       const turn = turnId === undefined ? {} : { turn_id: turnId };
-      events.push({ seq: seq++, type, actor, data, ...turn } as JournalEvent);
+      events.push({ seq: seq++, type, actor: { ...actor, type: by }, data, ...turn } as JournalEvent);
     },
     begin(turnId: string): void {
       this.add('turn.queued', { turn_id: turnId }, turnId);
@@ -51,12 +51,10 @@ export function createJournal(firstSeq = 1) {
       sha256: string,
       version: number,
       type: 'file.created' | 'file.deleted' = 'file.created',
+      by = actor.type,
     ): void {
-      this.add(type, {
-        path,
-        workspace_version: version,
-        ...(type === 'file.created' && { sha256, size: 3 }),
-      });
+      const content = type === 'file.created' && { sha256, size: 3 };
+      this.add(type, { path, workspace_version: version, ...content }, undefined, by);
     },
     end(turnId: string, type: 'turn.completed' | 'turn.interrupted' = 'turn.completed'): void {
       this.add(type, { turn_id: turnId, attempt: 1, fence: 1, usage }, turnId);

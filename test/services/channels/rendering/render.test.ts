@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../lib/digest.ts';
+import { Actor } from '../../../../lib/events.ts';
 import { JournalFold } from '../../../../services/channels/rendering/journal-fold.ts';
 import { parseEvent } from '../../../../services/channels/rendering/parse-event.ts';
 import { renderTurn } from '../../../../services/channels/rendering/render.ts';
@@ -112,6 +113,19 @@ describe('the posts of a turn', () => {
     expect(file).toMatchObject({ kind: 'file', file: { path: 'answer.md' } });
     for (const post of render(journal))
       if (post.kind === 'message') expect(post.markdown.length).toBeLessThan(501);
+  });
+
+  it('end with files that the agent wrote, not with those of users, channels and clients of protocols', () => {
+    const actors = Actor.properties.type.enum;
+    expect(actors).toEqual(expect.arrayContaining(['agent', 'user', 'channel', 'mcp', 'openai', 'a2a']));
+    const journal = createJournal();
+    journal.begin('trn_1');
+    for (const [index, actor] of actors.entries())
+      journal.file(`outbox/${actor}.txt`, `sha${index}`, index + 1, 'file.created', actor);
+    for (const actor of actors)
+      if (actor !== 'agent') journal.file('outbox/agent.txt', '', 99, 'file.deleted', actor);
+    journal.end('trn_1');
+    expect(textsOf(render(journal))).toEqual([`outbox/agent.txt sha${actors.indexOf('agent')}`]);
   });
 
   it('end with files below outbox/ as the turn has left them', () => {
