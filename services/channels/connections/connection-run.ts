@@ -112,6 +112,8 @@ export class ConnectionRun {
     const { client } = this.#reference.channel;
     if (!this.#isRegistered) {
       this.#identity = await this.#request((signal) => client.me(signal));
+      // A registered webhook delivers events at once. Without the bot's identity, its mentions would not be recognized.
+      if (!client.isReceiving) await this.#report('connecting', '');
       await this.#request((signal) => client.register(signal));
       this.#isRegistered = true;
     }
@@ -150,7 +152,11 @@ export class ConnectionRun {
         const call = { ...DEPLOYMENTS, method: 'acceptEvents', requestId } as const;
         const sealed =
           resumeState === undefined ? undefined : sealer.sealBytes(Buffer.from(resumeState), call);
-        const request = { deploymentId, fence, eventsJson: [...eventsJson], resumeState: sealed };
+        const request = {
+          ...{ deploymentId, fence, eventsJson: [...eventsJson], resumeState: sealed },
+          // The report of the connection can be stored after its first events.
+          identity: run.#identity,
+        };
         try {
           await deployments.acceptEvents(request, { requestId, signal: this.#lost.signal });
         } catch (error) {
@@ -162,10 +168,7 @@ export class ConnectionRun {
     };
   }
 
-  /**
-   * Repeats the report until it is stored, because it is the only one of a connection that lasts, and it has the identity of
-   * the bot. Never rejects.
-   */
+  /** Repeats the report until it is stored, because it is the only one of a connection that lasts. Never rejects. */
   async #reportConnected(closed: AbortSignal): Promise<void> {
     const { clock, random } = this.#context;
     const backoff = createBackoff(clock, undefined, random);

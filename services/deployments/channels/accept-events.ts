@@ -8,15 +8,16 @@ import type {
   AcceptEventsResponse,
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import type { Provider } from '../domain/channels/channel.ts';
 import { withMoves } from '../domain/channels/moved-places.ts';
 import type { DeliveryStore, NewDelivery } from '../store/deliveries.ts';
 import type { PostStore } from '../store/posts.ts';
-import type { ChannelReader, OpenChannel } from './channel-reader.ts';
+import type { ChannelReader } from './channel-reader.ts';
 import type { ChannelSealing } from './channel-sealing.ts';
 import type { Inbox } from './inbox.ts';
 import type { MovePlaces } from './place-moves.ts';
 import { parseObject } from './products/json-members.ts';
-import type { ParsedEvent } from './products/product.ts';
+import type { Identity, ParsedEvent } from './products/product.ts';
 import { productOf } from './products/products.ts';
 
 interface AcceptEventsContext {
@@ -46,7 +47,11 @@ export function createAcceptEvents(context: AcceptEventsContext) {
     if (channel?.status !== 'enabled')
       throw refuse('LEASE_LOST', 'The channel was disabled or deleted, so its connection has ended.');
     const resume = sealedResume(request, call);
-    const parsed = request.eventsJson.map((json) => ({ json, event: parse(channel, json) }));
+    const identity = request.identity ?? channel.identity ?? undefined;
+    const parsed = request.eventsJson.map((json) => ({
+      json,
+      event: parse(channel.provider, identity, json),
+    }));
     const moves = parsed.flatMap(({ event }) => ('move' in event && event.move ? [event.move] : []));
     await movePlaces(deploymentId, moves, call);
     const deleted = parsed.flatMap(({ event }) =>
@@ -89,11 +94,11 @@ export function createAcceptEvents(context: AcceptEventsContext) {
 const GONE = { outcome: 'gone' } as const;
 
 /** An event of another form must not end the connection. */
-function parse({ provider, identity }: OpenChannel, json: string): ParsedEvent {
+function parse(provider: Provider, identity: Identity, json: string): ParsedEvent {
   const event = parseObject(json);
   if (event === undefined) return { outcome: 'ignored', reason: 'malformed' };
   try {
-    return productOf(provider).parse(event, identity ?? undefined);
+    return productOf(provider).parse(event, identity);
   } catch (error) {
     if (error instanceof Refusal) return { outcome: 'ignored', reason: 'malformed' };
     throw error;

@@ -12,12 +12,12 @@ import type { DeliveryStore, NewDelivery } from '../store/deliveries.ts';
 import type { ChannelReader, OpenChannel } from './channel-reader.ts';
 import type { EventOrigin, Inbox } from './inbox.ts';
 import type { MovePlaces } from './place-moves.ts';
-import type { CallbackAnswer, ParsedEvent, Product, StoredEvent } from './products/product.ts';
+import type { CallbackAnswer, Identity, ParsedEvent, Product, StoredEvent } from './products/product.ts';
 import { productOf } from './products/products.ts';
 import type { Verification } from './verification.ts';
 
 interface CallbackContext {
-  channels: Pick<ChannelReader, 'find'>;
+  channels: Pick<ChannelReader, 'find' | 'findCurrent'>;
   deliveries: Pick<DeliveryStore, 'insert'>;
   inbox: Inbox;
   movePlaces: MovePlaces;
@@ -53,12 +53,26 @@ export function createCallback(context: CallbackContext) {
     return fault === undefined ? undefined : refused(fault, unauthorized());
   }
 
+  /**
+   * Undefined until a worker has asked the product. A webhook is registered after its worker has stored the identity, which
+   * another process can learn later than the first event arrives.
+   */
+  async function identityOf(channel: OpenChannel, call: Call): Promise<Identity> {
+    if (channel.identity || channel.provider === 'http') return channel.identity ?? undefined;
+    return (await channels.findCurrent(channel.deploymentId, call))?.identity ?? undefined;
+  }
+
   /** Only the form of the provider `http` is ours, so only its senders learn what is wrong. */
-  function parse(channel: OpenChannel, product: Product, event: unknown, origin: EventOrigin): ParsedEvent {
+  function parse(
+    channel: OpenChannel,
+    product: Product,
+    { event, identity }: { event: unknown; identity: Identity },
+    origin: EventOrigin,
+  ): ParsedEvent {
     try {
       if (event === undefined && channel.provider !== 'http')
         return { outcome: 'ignored', reason: 'malformed' };
-      return product.parse(event, channel.identity ?? undefined);
+      return product.parse(event, identity);
     } catch (error) {
       if (error instanceof Refusal)
         inbox.logUnused(channel, origin, { result: 'refused', reason: 'malformed' });
@@ -88,7 +102,7 @@ export function createCallback(context: CallbackContext) {
     const refusal = findRefusal(channel, product, request, origin);
     if (refusal) throw refusal;
     const event = product.decode(request);
-    const parsed = parse(channel, product, event, origin);
+    const parsed = parse(channel, product, { event, identity: await identityOf(channel, call) }, origin);
     if ('move' in parsed && parsed.move) await movePlaces(deploymentId, [parsed.move], call);
     const admission = inbox.admit(channel, parsed, origin);
     if ('delivery' in admission)

@@ -49,6 +49,12 @@ export function createChannelReader({ store, sealing, bus, clock }: ChannelReade
     find: (deploymentId: string, call: Pick<Call, 'trace'>): Promise<OpenChannel | undefined> =>
       channels.get(deploymentId, () => load(deploymentId, call)),
 
+    /** As `find`, but not older than the call. */
+    findCurrent(deploymentId: string, call: Pick<Call, 'trace'>): Promise<OpenChannel | undefined> {
+      channels.drop(deploymentId);
+      return channels.get(deploymentId, () => load(deploymentId, call));
+    },
+
     /** The current channels for the work of channel workers, also deleted ones that are removed from their products. */
     async channelsOf(
       deploymentIds: readonly string[],

@@ -52,10 +52,24 @@ describe('a connection', () => {
     });
     await ended;
     expect(requests).toEqual(['me', 'register']);
-    expect(reports()).toEqual([['connected', '']]);
+    expect(reports().at(-1)).toEqual(['connected', '']);
     // The report has ended the lease.
     expect(deployments.released).toEqual([]);
     expect(isReleased()).toBe(true);
+  });
+
+  it('stores the identity of the bot before it registers a webhook, which delivers events at once', async () => {
+    const stored: unknown[] = [];
+    const { deployments, ended } = openConnectionRun({
+      client: {
+        isReceiving: false,
+        async register() {
+          stored.push(...deployments.connectionReports);
+        },
+      },
+    });
+    await ended;
+    expect(stored).toMatchObject([{ state: 'connecting', error: '', identity: { botId: 'B1' } }]);
   });
 
   it('is opened again with growing delays, and with the first delay after it was stable', async () => {
@@ -143,6 +157,17 @@ describe('the events of a connection', () => {
     first.end();
     await expectPause(500);
     expect((await connection(2)).receiver.resumeState).toBe('43');
+    run.stop();
+    await ended;
+  });
+
+  it('name the bot that received them, also when its identity is not stored yet', async () => {
+    const { connection, deployments, reports, run, ended } = openConnectionRun();
+    deployments.reportRefusals.push(AWAY);
+    const { receiver } = await connection(1);
+    receiver.connected();
+    await receiver.accept(['{"n":1}']);
+    expect([deployments.receivers, reports()]).toEqual([['B1'], []]);
     run.stop();
     await ended;
   });

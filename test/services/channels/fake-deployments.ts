@@ -42,6 +42,8 @@ export interface FakeDeployments {
   probeReports: ReportProbeRequest[];
   /** The committed events, and the opened resume state. */
   accepted: { eventsJson: string[]; resumeState: string | undefined }[];
+  /** The bots that received the committed events. */
+  receivers: (string | undefined)[];
   /** Events are committed after it has resolved. */
   beforeAccept: () => Promise<void>;
   /** The leases of the last renewal. */
@@ -227,7 +229,7 @@ export function createFakeDeployments(
       async acceptEvents(request, call) {
         check(request);
         await fake.beforeAccept();
-        const { eventsJson, resumeState } = request;
+        const { eventsJson, resumeState, identity } = request;
         const opened =
           resumeState &&
           sealer.openBytes(resumeState, {
@@ -236,6 +238,7 @@ export function createFakeDeployments(
             peer: 'channels',
             requestId: call.requestId,
           });
+        fake.receivers.push(identity?.botId);
         fake.accepted.push({ eventsJson, resumeState: opened?.toString() });
         return {};
       },
@@ -260,7 +263,7 @@ export function createFakeDeployments(
       notes: [],
     },
     ...{ released: [], connectionReports: [], probeReports: [], renewed: [], lost: new Set(), lostFence: -1 },
-    ...{ reportRefusals: [], accepted: [], beforeAccept: async () => {} },
+    ...{ reportRefusals: [], accepted: [], receivers: [], beforeAccept: async () => {} },
     decision: { outcome: 'decided', reason: '', decision: 'allow', decidedBy: 'Ada' },
     linkNotice: '',
     replyTo: '',

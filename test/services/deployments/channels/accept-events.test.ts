@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPeerSealer } from '../../../../lib/grpc/sealed-for-peer.ts';
 import { createSealer } from '../../../../lib/sealing.ts';
+import type { ChannelIdentity } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import {
   type DeploymentsServiceDefinition as Contract,
   DeploymentsServiceDefinition,
@@ -24,8 +25,11 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
   const worker = () => system.connection.as('channels');
 
   /** Stores a channel of Telegram whose connection is leased with FENCE. */
-  async function connected(provider: 'telegram' | 'slack' | 'discord' = 'telegram') {
-    const channel = await storeChannel(system, provider);
+  async function connected(
+    provider: 'telegram' | 'slack' | 'discord' = 'telegram',
+    identity: ChannelIdentity | null = IDENTITIES[provider],
+  ) {
+    const channel = await storeChannel(system, provider, { identity });
     await system.sql(
       `insert into connections (deployment_id, owner_id, provider, mode, wanted, revision, state, since, holder, fence)
        values ($1, $2, $3, 'polling', 'connect', 1, 'connected', now(), 'wrk_1', $4)`,
@@ -46,8 +50,38 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
     return JSON.stringify({ update_id: id, message: { ...message, ...members } });
   }
 
-  const accept = (deploymentId: string, eventsJson: string[], fence = FENCE) =>
-    worker().acceptEvents({ deploymentId, fence, eventsJson, resumeState: undefined });
+  const accept = (
+    deploymentId: string,
+    eventsJson: string[],
+    { fence = FENCE, identity }: { fence?: number; identity?: ChannelIdentity } = {},
+  ) => worker().acceptEvents({ deploymentId, fence, eventsJson, resumeState: undefined, identity });
+
+  /** A message in a group that mentions the bot of IDENTITIES. */
+  const MENTIONS = {
+    slack: JSON.stringify({
+      type: 'events_api',
+      payload: {
+        type: 'event_callback',
+        ...{ api_app_id: IDENTITIES.slack.appId, team_id: IDENTITIES.slack.teamId },
+        event: {
+          ...{ type: 'message', user: 'U1', channel: 'C1', ts: '1700000000.000100' },
+          text: `<@${IDENTITIES.slack.botId}> hi`,
+        },
+      },
+    }),
+    telegram: update(1, {
+      chat: { id: -100, type: 'supergroup', title: 'Team' },
+      text: `hi @${IDENTITIES.telegram.name}`,
+      entities: [{ type: 'mention', offset: 3, length: IDENTITIES.telegram.name.length + 1 }],
+    }),
+    discord: JSON.stringify({
+      t: 'MESSAGE_CREATE',
+      d: {
+        ...{ id: '1', channel_id: '2', guild_id: '3', author: { id: '4', username: 'ada' } },
+        ...{ content: `<@${IDENTITIES.discord.botId}> hi`, mentions: [{ id: IDENTITIES.discord.botId }] },
+      },
+    }),
+  };
 
   async function listed(reference: { agentId: string; deploymentId: string }, result = '') {
     const request = { ...reference, page: undefined, result };
@@ -91,6 +125,7 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
       fence: FENCE,
       eventsJson: [update(7)],
       resumeState,
+      identity: undefined,
     };
     await worker().acceptEvents(request, { requestId });
     const [row] = await system.sql<{ sealed_resume: string }>(
@@ -103,7 +138,7 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
 
   it('refuses events and stores none of them when another worker holds the lease', async () => {
     const channel = await connected();
-    await expect(accept(channel.deploymentId, [update(1)], FENCE - 1)).rejects.toMatchObject({
+    await expect(accept(channel.deploymentId, [update(1)], { fence: FENCE - 1 })).rejects.toMatchObject({
       code: 'LEASE_LOST',
     });
     expect(await listed(channel)).toEqual([]);
@@ -153,6 +188,26 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
     expect(rows.filter(({ reason }) => reason === 'bot')).toMatchObject([{ count: 1 }]);
     // The minute can change between the events.
     expect(rows.filter(({ reason }) => reason === 'own_message').length).toBeLessThanOrEqual(2);
+  });
+
+  it.each(['slack', 'telegram', 'discord'] as const)(
+    'recognizes a mention of the bot of %s before its identity is stored',
+    async (provider) => {
+      const early = await connected(provider, null);
+      const identity = IDENTITIES[provider];
+      await accept(early.deploymentId, [MENTIONS[provider]], { identity });
+      expect(await listed(early, 'pending')).toHaveLength(1);
+
+      const unknown = await connected(provider, null);
+      await accept(unknown.deploymentId, [MENTIONS[provider]]);
+      expect(await listed(unknown, 'pending')).toEqual([]);
+    },
+  );
+
+  it('recognizes mentions of the bot that received the events, not of the one before', async () => {
+    const channel = await connected('telegram', { ...IDENTITIES.telegram, name: 'former_bot' });
+    await accept(channel.deploymentId, [MENTIONS.telegram], { identity: IDENTITIES.telegram });
+    expect(await listed(channel, 'pending')).toHaveLength(1);
   });
 
   it('stores the two events of Slack for one mention once', async () => {

@@ -63,6 +63,19 @@ describe.each(TRANSPORTS)('ReceiveCallback RPC, %s', (transport) => {
   const sendSlack = (deploymentId: string, body: string) =>
     system.edge.receiveCallback(callback(deploymentId, body, slackHeaders(body, now())));
 
+  /** Sends a message of a group that mentions the bot. `from` is the id of its sender. */
+  async function sendTelegramMention(deploymentId: string, id: number, from: number) {
+    const message = {
+      ...{ message_id: id, date: 1_700_000_000, from: { id: from, first_name: 'P' } },
+      chat: { id: -100, type: 'supergroup', title: 'Team' },
+      text: '@order_desk_bot hi',
+      entities: [{ type: 'mention', offset: 0, length: 15 }],
+    };
+    const body = JSON.stringify({ update_id: id, message });
+    const headers: Headers = [['x-telegram-bot-api-secret-token', TELEGRAM_SECRET]];
+    return system.edge.receiveCallback(callback(deploymentId, body, headers));
+  }
+
   it('commits a message of the provider http and answers with the id of its delivery', async () => {
     const channel = await storeChannel(system, 'http');
     const { status, contentType, data } = await sendHttp(channel.deploymentId, httpMessage('m1'));
@@ -322,26 +335,24 @@ describe.each(TRANSPORTS)('ReceiveCallback RPC, %s', (transport) => {
 
   it('separates the conversations of senders with per_chat: false', async () => {
     const channel = await storeChannel(system, 'telegram', { config: { perChat: false } });
-    for (const [id, from] of [
-      [1, 11],
-      [2, 12],
-    ]) {
-      const chat = { id: -100, type: 'supergroup', title: 'Team' };
-      const text = '@order_desk_bot hi';
-      const entities = [{ type: 'mention', offset: 0, length: 15 }];
-      const message = {
-        message_id: id,
-        date: 1_700_000_000,
-        chat,
-        from: { id: from, first_name: 'P' },
-        text,
-        entities,
-      };
-      const body = JSON.stringify({ update_id: id, message });
-      const headers: Headers = [['x-telegram-bot-api-secret-token', TELEGRAM_SECRET]];
-      await system.edge.receiveCallback(callback(channel.deploymentId, body, headers));
-    }
+    await sendTelegramMention(channel.deploymentId, 1, 11);
+    await sendTelegramMention(channel.deploymentId, 2, 12);
     expect((await listed(channel)).map(({ conversation }) => conversation)).toEqual(['-100:12', '-100:11']);
+  });
+
+  it('recognizes a mention as soon as the identity of the bot is stored, without a hint', async () => {
+    const channel = await storeChannel(system, 'telegram', { identity: null });
+    await sendTelegramMention(channel.deploymentId, 1, 11);
+    await until('the first mention is listed', async () => (await listed(channel)).length === 1);
+    await system.sql('update channels set identity = $2 where deployment_id = $1', [
+      channel.deploymentId,
+      JSON.stringify(IDENTITIES.telegram),
+    ]);
+    await sendTelegramMention(channel.deploymentId, 2, 11);
+    expect((await listed(channel)).map(({ result, reason }) => `${result} ${reason}`.trim())).toEqual([
+      'pending',
+      'ignored not_addressed',
+    ]);
   });
 
   it('counts a flood of refused and ignored callbacks in few rows', async () => {

@@ -65,6 +65,7 @@ describe('a group of Telegram that became a supergroup', () => {
       fence: FENCE,
       eventsJson,
       resumeState: undefined,
+      identity: undefined,
     });
 
   /** A group with a conversation that a worker holds. */

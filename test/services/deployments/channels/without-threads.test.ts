@@ -38,6 +38,7 @@ describe('a conversation of Discord without a thread', () => {
       fence: FENCE,
       eventsJson,
       resumeState: undefined,
+      identity: undefined,
     });
   const message = (id: string, more: object) =>
     dispatch('MESSAGE_CREATE', {

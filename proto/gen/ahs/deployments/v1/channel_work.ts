@@ -276,7 +276,14 @@ export interface AcceptEventsRequest {
   /** The events as the product sent them, as JSON texts, in order. */
   eventsJson: string[];
   /** Bytes that only workers read, stored with the events. Absent: unchanged. */
-  resumeState: SealedForPeer | undefined;
+  resumeState:
+    | SealedForPeer
+    | undefined;
+  /**
+   * The bot that received the events: it decides which of them mention the bot. Events can arrive before ReportConnection has
+   * stored it. Absent: the stored one.
+   */
+  identity: ChannelIdentity | undefined;
 }
 
 export interface AcceptEventsResponse {
@@ -2311,7 +2318,7 @@ export const ReleaseLeaseResponse: MessageFns<ReleaseLeaseResponse> = {
 };
 
 function createBaseAcceptEventsRequest(): AcceptEventsRequest {
-  return { deploymentId: "", fence: 0, eventsJson: [], resumeState: undefined };
+  return { deploymentId: "", fence: 0, eventsJson: [], resumeState: undefined, identity: undefined };
 }
 
 export const AcceptEventsRequest: MessageFns<AcceptEventsRequest> = {
@@ -2327,6 +2334,9 @@ export const AcceptEventsRequest: MessageFns<AcceptEventsRequest> = {
     }
     if (message.resumeState !== undefined) {
       SealedForPeer.encode(message.resumeState, writer.uint32(34).fork()).join();
+    }
+    if (message.identity !== undefined) {
+      ChannelIdentity.encode(message.identity, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -2374,6 +2384,14 @@ export const AcceptEventsRequest: MessageFns<AcceptEventsRequest> = {
             }
 
             message.resumeState = SealedForPeer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.identity = ChannelIdentity.decode(reader, reader.uint32());
             continue;
           }
         }
