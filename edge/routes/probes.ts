@@ -7,6 +7,7 @@ import type { RawQuery } from '../input/query.ts';
 import { SECURITY } from '../openapi/security.ts';
 import { type RawHandler, type RouteContext, route } from '../route.ts';
 import { closed, optional } from '../schemas/common.ts';
+import { factsOfChannelWorkers } from './channel-worker-facts.ts';
 import { backendsOfRunners } from './runner-backends.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -94,10 +95,14 @@ const readinessRoute = (path: string, operationId: string, summary: string) =>
   });
 
 function createReadinessHandler(
-  { readiness, backends, authenticator, clients }: RouteContext,
+  { readiness, backends, authenticator, clients, clock }: RouteContext,
   isVerbose: (query: RawQuery) => boolean,
 ): RawHandler {
   const isLocal = authenticator.mode === 'local';
+  const factsOfOthers = async () => {
+    const facts = [backendsOfRunners(clients, backends), factsOfChannelWorkers(clients, backends, clock)];
+    return (await Promise.all(facts)).flat();
+  };
   return async (request, reply) => {
     const verbose = isVerbose(request.query as RawQuery);
     if (verbose && !isLocal) {
@@ -125,9 +130,10 @@ function createReadinessHandler(
         ...(problem !== undefined && { problem }),
         latency_ms: roundLatency(latencyMs),
       })),
-      in_force: [...backends, ...(await backendsOfRunners(clients, backends))].map(
-        ({ role, description }) => ({ role, in_force: description }),
-      ),
+      in_force: [...backends, ...(await factsOfOthers())].map(({ role, description }) => ({
+        role,
+        in_force: description,
+      })),
     }).text;
   };
 }

@@ -4,6 +4,7 @@ import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import type { ModuleManager } from '../../lib/modules.ts';
 import { isPrivateHost } from '../../lib/outbound/private-hosts.ts';
 import type { Tool } from '../runner/tools/tool.ts';
+import { channelWorkerCheck } from './channel-worker-check.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { openModelTable } from './models.ts';
 import { startOperationsServer } from './operations-server.ts';
@@ -148,6 +149,9 @@ export async function openModules(
         deployments: deployments(),
         vaults: vaults(),
       };
+      // A process with the service deployments has its own check.
+      if (!modulesOf(config.target).includes('deployments'))
+        modules.add(channelWorkerCheck(clients.deployments));
       const { clock, ids, log, bus, metrics, tracer } = context;
       const sealer = createPeerSealer('edge', context.serviceSecret);
       const deriveKey = createKeyDeriver(context.serviceSecret);

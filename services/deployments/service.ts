@@ -99,6 +99,7 @@ export const peers: Peers<DeploymentsServiceDefinition> = {
   deleteLink: ['edge'],
   getLinkCode: ['edge'],
   confirmLink: ['edge'],
+  listChannelWorkers: ['edge'],
   claimWork: ['channels'],
   renewLeases: ['channels'],
   releaseLease: ['channels'],
@@ -253,6 +254,7 @@ export async function openDeployments(
       peers,
     }),
     check: () => db.check(),
+    optionalParts: [{ name: 'channel worker', check: channelWork.workerPresence.check }],
     async stop() {
       admission.close();
       webhooks.close();

@@ -94,7 +94,7 @@ describe('one process per target', () => {
   it('streams events of other processes to followers at once through hints', streamSlowTurn);
 
   it('lists the services that the edge calls in its readiness report', async () => {
-    const names = ['hints', 'agents', 'auth', 'sessions', 'files', 'deployments', 'vaults'];
+    const names = ['hints', 'agents', 'auth', 'sessions', 'files', 'deployments', 'vaults', 'channel worker'];
     const expected = Object.fromEntries(names.map((name) => [name, 'ok']));
     await expect.poll(checksOf, { timeout: 20_000 }).toEqual(expected);
   });
@@ -121,6 +121,19 @@ describe('one process per target', () => {
       async () => !/^(no runner|unknown)/.test((await sandboxes()).join()),
     );
     expect(await sandboxes()).toEqual([expect.stringContaining('bubblewrap')]);
+  });
+
+  it('names the channel worker in the readiness report of the edge', async () => {
+    const facts = await until('the worker has asked for work', async () => {
+      const { data } = (await (await fetch(`${api.origin}/readyz?verbose`)).json()) as {
+        data: { in_force: { role: string; in_force: string }[] };
+      };
+      const workers = data.in_force.filter(({ role }) => role === 'channel worker');
+      return workers.some((fact) => fact.in_force.startsWith('1 worker')) ? workers : undefined;
+    });
+    expect(facts).toEqual([
+      { role: 'channel worker', in_force: expect.stringMatching(/^1 worker, the last call \d+ s ago$/) },
+    ]);
   });
 
   it.each(REQUIRED)('makes the edge unready while %s is down, and ready again afterwards', async (name) => {

@@ -27,6 +27,7 @@ import type { Verification } from './verification.ts';
 import { createWorkClaims } from './work-claims.ts';
 import { createWorkHints } from './work-hints.ts';
 import { createWorkMessages } from './work-messages.ts';
+import { createWorkerPresence } from './worker-presence.ts';
 
 interface ChannelWorkContext extends Pick<Parameters<typeof createWorkMessages>[0], 'callbackUrl'> {
   stores: ChannelWorkStores;
@@ -85,6 +86,7 @@ export function createChannelWork(
   });
   return {
     conversations: stores.conversations,
+    workerPresence: createWorkerPresence({ store: stores.workers, clock }),
     ...{ posts, noteStore, links, conversationWork, deliveryResults, wakeWork },
     workClaims: createWorkClaims({
       ...{ posts, clock },

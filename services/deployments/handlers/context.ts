@@ -43,7 +43,8 @@ type WorkParts =
   | 'pulls'
   | 'wakeWork'
   | 'workClaims'
-  | 'workMessages';
+  | 'workMessages'
+  | 'workerPresence';
 
 export interface DeploymentsHandlerContext extends Pick<ChannelWork, WorkParts> {
   store: DeploymentStore & RefusalStore;

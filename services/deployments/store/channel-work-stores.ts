@@ -1,5 +1,6 @@
 import type { Database } from '../../../lib/db/database.ts';
 import { createChannelWorkStore } from './channel-work.ts';
+import { createChannelWorkerStore } from './channel-workers.ts';
 import { createConversationWorkStore } from './conversation-work.ts';
 import { createConversationStore } from './conversations.ts';
 import { createDeliveryResultStore } from './delivery-results.ts';
@@ -15,6 +16,7 @@ export type ChannelWorkStores = ReturnType<typeof createChannelWorkStores>;
 export function createChannelWorkStores(db: Database) {
   return {
     work: createChannelWorkStore(db),
+    workers: createChannelWorkerStore(db),
     deliveries: createDeliveryWorkStore(db),
     results: createDeliveryResultStore(db),
     conversations: createConversationStore(db),

@@ -122,6 +122,7 @@ export async function openDeploymentsSystem(transport: TransportName, options: S
     fakes,
     edge,
     connection,
+    optionalParts: service.optionalParts ?? [],
     lines,
     create,
     signed,

@@ -10,7 +10,7 @@ import type { DeploymentsHandlerContext } from '../context.ts';
 
 type Methods = Pick<
   Handlers<DeploymentsServiceDefinition>,
-  'claimWork' | 'renewLeases' | 'releaseLease' | 'finishDelivery' | 'decideFromChannel'
+  'claimWork' | 'renewLeases' | 'releaseLease' | 'finishDelivery' | 'decideFromChannel' | 'listChannelWorkers'
 >;
 
 const MAX_WAIT_MS = 30_000;
@@ -21,12 +21,13 @@ const MAX_LEASES = 10_000;
 
 /** Work of channel workers under leases. */
 export function channelWorkHandlers(context: DeploymentsHandlerContext): Methods {
-  const { workClaims, workMessages, claims, conversationWork, deliveryResults, decisions, clock, wakeWork } =
-    context;
+  const { workClaims, workMessages, workerPresence, claims, conversationWork } = context;
+  const { deliveryResults, decisions, clock, wakeWork } = context;
 
   return {
     async claimWork(request, call) {
       const checked = checkedClaim(request);
+      await workerPresence.note(checked.workerId, call);
       return workMessages.response(await workClaims.claim(checked, call), call);
     },
 
@@ -34,6 +35,7 @@ export function channelWorkHandlers(context: DeploymentsHandlerContext): Methods
       checkWorker(workerId);
       checkLease(leaseSeconds);
       if (leases.length > MAX_LEASES) throw refuseField('/leases', `has more than ${MAX_LEASES} items`);
+      await workerPresence.note(workerId, call);
       const now = clock.now();
       const leaseUntil = new Date(now.getTime() + leaseSeconds * 1000);
       const { connection = [], conversation = [] } = Object.groupBy(leases, kindOf);
@@ -64,6 +66,8 @@ export function channelWorkHandlers(context: DeploymentsHandlerContext): Methods
     },
 
     decideFromChannel: (request, call) => decisions.decide(request, call),
+
+    listChannelWorkers: (_, call) => workerPresence.find(call),
   };
 }
 
