@@ -15,6 +15,7 @@ import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts'
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { CACHE_MAX_AGE_MS, createAdmission } from './admission.ts';
+import { createRefreshBots } from './channels/bot-fingerprints.ts';
 import { createChannelChanges } from './channels/channel-changes.ts';
 import { createChannelReader } from './channels/channel-reader.ts';
 import { createChannelSealing } from './channels/channel-sealing.ts';
@@ -48,6 +49,7 @@ import { createScheduleChanges } from './schedules/schedule-changes.ts';
 import { createScheduleTimes } from './schedules/schedule-times.ts';
 import { startScheduler } from './schedules/scheduler.ts';
 import { createBackfillStore } from './store/backfills.ts';
+import { createBotFingerprintStore } from './store/bot-fingerprints.ts';
 import { STORED_CREDENTIALS } from './store/channel-rows.ts';
 import { createChannelWorkStores } from './store/channel-work-stores.ts';
 import { createChannelStore } from './store/channels.ts';
@@ -216,6 +218,7 @@ export async function openDeployments(
     ...{ channels, connections, channelReader, channelSealing, claims, publicUrl, ...channelWork },
     probes: createProbes({ store: probeStore, bus, clock, ids }),
     channelChanges: createChannelChanges({ sealing: channelSealing, clock }),
+    refreshBots: createRefreshBots({ store: createBotFingerprintStore(db), sealing: channelSealing }),
     reportConnection: createConnectionReports({ ...context, store: connections, sealing: channelSealing }),
     ...{ verification, deliveries, inbox },
     backfills: createBackfillStore(db),

@@ -38,16 +38,19 @@ export function createChannelChanges({ sealing, clock }: { sealing: ChannelSeali
     credentials: Credentials,
     summaries: StoredChannel['credentials'],
   ): StoredChannel {
-    const token = provider === 'http' ? undefined : credentials.bot_token;
     return {
       deploymentId,
       provider,
       config,
       sealedCredentials: sealing.sealCredentials(credentials, deploymentId),
       credentials: summaries,
-      botFingerprint: token ? sealing.botFingerprint(provider, token) : null,
+      botFingerprint: fingerprintOf(provider, credentials),
       identity,
     };
+  }
+
+  function fingerprintOf(provider: Provider, { bot_token: token }: Credentials): string | null {
+    return token && provider !== 'http' ? sealing.botFingerprint(provider, token) : null;
   }
 
   function factsOf({ deploymentId, createdBy, revision }: Deployment, channel: StoredChannel) {
@@ -79,15 +82,17 @@ export function createChannelChanges({ sealing, clock }: { sealing: ChannelSeali
       const currentNames = channel.credentials.map((one) => one.name);
       checkCredentials(channel.provider, config.mode, given, currentNames);
       const givenNames = Object.keys(given);
+      const current = sealing.openCredentials(channel.sealedCredentials, channel.deploymentId);
       const credentials = {
-        ...sealing.openCredentials(channel.sealedCredentials, channel.deploymentId),
+        ...current,
         ...given,
         // The webhook of the former bot knows the former secret, so its updates are refused.
         ...(given.bot_token && channel.provider === 'telegram' ? generatedSecrets('telegram') : {}),
       };
       const summaries = summarize(credentials, channel.credentials, givenNames, now);
       const replaced = stored(channel, config, credentials, summaries);
-      const isOtherBot = replaced.botFingerprint !== channel.botFingerprint;
+      // The stored fingerprint can be of another key.
+      const isOtherBot = replaced.botFingerprint !== fingerprintOf(channel.provider, current);
       const next = isOtherBot ? { ...replaced, identity: null } : replaced;
       const isChanged = givenNames.length > 0 || JSON.stringify(config) !== JSON.stringify(channel.config);
       const changedDeployment = { ...touched(deployment, now), name, metadata };
@@ -111,9 +116,10 @@ export function createChannelChanges({ sealing, clock }: { sealing: ChannelSeali
       const now = clock.now();
       const changed = { ...touched(deployment, now), status };
       const facts = factsOf(changed, channel);
+      const credentials = sealing.openCredentials(channel.sealedCredentials, channel.deploymentId);
       return {
         deployment: changed,
-        channel,
+        channel: { ...channel, botFingerprint: fingerprintOf(channel.provider, credentials) },
         connection(before) {
           if (status === 'enabled') return connectAgain(before, facts, false, now);
           return before && atRevision(disconnect(before, channel.sealedCredentials, now), facts.revision);

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import { keyIdOf, type Sealer } from '../../../lib/sealing.ts';
 import type { Secret } from '../../../lib/secret.ts';
 import { decodeSecretJson, encodeSecretJson, secretMembers } from '../../../lib/secret-json.ts';
@@ -11,6 +11,7 @@ export type Credentials = Readonly<Record<string, Secret>>;
 type SealedChannel = Pick<StoredChannel, 'deploymentId' | 'provider' | 'sealedCredentials' | 'identity'>;
 
 const KEY_BYTES = 32;
+const KEY_ID_DIGITS = 8;
 
 export type ChannelSealing = ReturnType<typeof createChannelSealing>;
 
@@ -19,8 +20,12 @@ export function createChannelSealing(sealer: Sealer, serviceSecret: string) {
   const fingerprintKey = new Uint8Array(
     hkdfSync('sha256', serviceSecret, '', 'agent-hosting-service bot fingerprint v1', KEY_BYTES),
   );
+  const fingerprintKeyId = createHash('sha256').update(fingerprintKey).digest('hex').slice(0, KEY_ID_DIGITS);
 
   return {
+    /** Fingerprints with another key cannot be compared. */
+    fingerprintKeyId,
+
     sealCredentials: (credentials: Credentials, deploymentId: string): string =>
       sealer.seal(encodeSecretJson(credentials).toString(), credentialsContext(deploymentId)),
 
@@ -46,10 +51,10 @@ export function createChannelSealing(sealer: Sealer, serviceSecret: string) {
     },
 
     /** Equal bot tokens of a provider have equal fingerprints. Without the key, a token cannot be tested by guessing. */
-    botFingerprint: (provider: string, botToken: Secret): string =>
-      createHmac('sha256', fingerprintKey)
-        .update(encodeSecretJson([provider, botToken]))
-        .digest('base64url'),
+    botFingerprint(provider: string, botToken: Secret): string {
+      const text = encodeSecretJson([provider, botToken]);
+      return `${fingerprintKeyId}.${createHmac('sha256', fingerprintKey).update(text).digest('base64url')}`;
+    },
   };
 }
 

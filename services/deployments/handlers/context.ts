@@ -6,6 +6,7 @@ import type { Ids } from '../../../lib/ids.ts';
 import type { Secret } from '../../../lib/secret.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { RefreshBots } from '../channels/bot-fingerprints.ts';
 import type { ChannelChanges } from '../channels/channel-changes.ts';
 import type { ChannelReader } from '../channels/channel-reader.ts';
 import type { ChannelSealing } from '../channels/channel-sealing.ts';
@@ -57,6 +58,7 @@ export interface DeploymentsHandlerContext extends Pick<ChannelWork, WorkParts> 
   channelReader: ChannelReader;
   channelSealing: ChannelSealing;
   channelChanges: ChannelChanges;
+  refreshBots: RefreshBots;
   reportConnection: ConnectionReports;
   claims: ConnectionClaims;
   verification: Verification;

@@ -41,7 +41,7 @@ type PrepareCreation = (
 export function creationHandlers(context: DeploymentsHandlerContext): Methods {
   const { store, schedules, channels, messages, changes, channelChanges, agents, record, clock, ids } =
     context;
-  const { sessionCheck, limits, newSecret, sealer, wakeTickers, wakeWorkers } = context;
+  const { sessionCheck, refreshBots, limits, newSecret, sealer, wakeTickers, wakeWorkers } = context;
 
   /** Returns the name of the agent. */
   async function requireDeployable(agentId: string, call: Call): Promise<string> {
@@ -91,6 +91,7 @@ export function creationHandlers(context: DeploymentsHandlerContext): Methods {
       const created = channelChanges.create(deployment, provider, config, given);
       const agentName = await requireDeployable(agentId, call);
       await requireFreePlace(agentId, call);
+      await refreshBots(provider, call);
       return {
         message: messages.newChannel(created, agentName, created.connection),
         sealedSecret: null,

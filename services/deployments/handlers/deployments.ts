@@ -21,7 +21,7 @@ type Methods = Pick<
 >;
 
 export function deploymentHandlers(context: DeploymentsHandlerContext): Methods {
-  const { store, schedules, channels, access, messages, changes, channelChanges } = context;
+  const { store, schedules, channels, access, messages, changes, channelChanges, refreshBots } = context;
   const { agents, sessions, record, clock, announce, wakeTickers, wakeWorkers, fireDue } = context;
 
   async function listScopeOf(agentId: string, call: Call): Promise<ListScope> {
@@ -50,6 +50,8 @@ export function deploymentHandlers(context: DeploymentsHandlerContext): Methods 
       return messages.response(changed.deployment, call, options);
     }
     if (deployment.type === 'channel') {
+      const [channel] = await channels.byIds([deploymentId], options);
+      if (channel && status === 'enabled') await refreshBots(channel.provider, call);
       const changed = await channels.change(
         deploymentId,
         (current) => channelChanges.setStatus(current, status),

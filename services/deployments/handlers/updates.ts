@@ -20,7 +20,7 @@ type Methods = Pick<Handlers<DeploymentsServiceDefinition>, 'updateDeployment'>;
 
 export function updateHandlers(context: DeploymentsHandlerContext): Methods {
   const { schedules, channels, access, messages, changes, channelChanges, sessionCheck, sealer } = context;
-  const { record, clock, limits, announce, wakeTickers, wakeWorkers, fireDue } = context;
+  const { refreshBots, record, clock, limits, announce, wakeTickers, wakeWorkers, fireDue } = context;
 
   /** Applies a request to a schedule. Throws when it is refused. */
   function applyToSchedule(
@@ -75,6 +75,7 @@ export function updateHandlers(context: DeploymentsHandlerContext): Methods {
     applyToChannel(found, request, given);
     const data = { credentials: Object.keys(given).toSorted() };
     await record({ action: 'deployment.update', targetId: deploymentId, data }, call);
+    if (given.bot_token) await refreshBots(found.channel.provider, call);
     const decide = (current: ChannelDeployment) => applyToChannel(current, request, given);
     const changed = await channels.change(deploymentId, decide, found.options);
     if (!changed) throw deploymentNotFound();

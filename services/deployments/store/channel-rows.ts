@@ -24,6 +24,9 @@ export const STORED_CREDENTIALS = (['channels', 'connections'] as const).map((ta
   }),
 );
 
+/** The index of the bots of enabled channels. */
+export const USED_BOT = 'channels_of_enabled_bots';
+
 /** The settings and credentials of a channel. */
 export interface StoredChannel {
   deploymentId: string;
@@ -32,7 +35,7 @@ export interface StoredChannel {
   /** The credentials as a JSON object of texts. */
   sealedCredentials: string;
   credentials: readonly CredentialSummary[];
-  /** Null for http. */
+  /** `<id of the key>.<digest of the bot token>`. Without a key id: of an earlier release. Null for http. */
   botFingerprint: string | null;
   /** Null before the first connection. */
   identity: ChannelIdentity | null;

@@ -17,6 +17,7 @@ import {
   type StoredChannel,
   type StoredChannelRow,
   storedChannelOf,
+  USED_BOT,
 } from './channel-rows.ts';
 import { deleteConnection, lockConnection, writeConnection } from './connection-rows.ts';
 import { lockDeployment, replaceDeployment } from './deployments.ts';
@@ -206,8 +207,6 @@ function valuesOf({ status }: Deployment, channel: StoredChannel): unknown[] {
     status === 'enabled',
   ];
 }
-
-const USED_BOT = 'channels_of_enabled_bots';
 
 async function refuseUsedBot<Result>(written: Promise<Result>): Promise<Result> {
   try {

@@ -42,6 +42,13 @@ describe('sealing of channels', () => {
     expect(new Set([fingerprint, ...others]).size).toBe(4);
   });
 
+  it('names the key of a fingerprint, which changes with the secret of the services', () => {
+    const [sealing, rotated] = [sealingWith(), sealingWith(KEY, 'another shared secret')];
+    expect(sealing.botFingerprint('slack', TOKEN).split('.')[0]).toBe(sealing.fingerprintKeyId);
+    expect(rotated.botFingerprint('slack', TOKEN).split('.')[0]).toBe(rotated.fingerprintKeyId);
+    expect(rotated.fingerprintKeyId).not.toBe(sealing.fingerprintKeyId);
+  });
+
   it('finds the application of Discord, also before its id is known', () => {
     const sealing = sealingWith();
     const channel = (provider: 'slack' | 'discord', credentials: Record<string, Secret>) => ({
