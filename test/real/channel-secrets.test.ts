@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Canaries, databaseDump } from '../support/canaries.ts';
+import { Canaries } from '../support/canaries.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp/receiver.ts';
 import { processTexts } from '../support/processes.ts';
@@ -8,6 +8,13 @@ import { startRedis } from '../support/redis.ts';
 import { until } from '../support/wait.ts';
 import { startProducts } from './channel-secrets/products.ts';
 import { type RecordedResponse, recordResponses } from './channel-secrets/recorded-responses.ts';
+import {
+  findSecrets,
+  type SearchedText,
+  textsOfExports,
+  textsOfResponses,
+  textsOfTables,
+} from './channel-secrets/search.ts';
 import { useChannels } from './channel-secrets/use.ts';
 
 const CHANNEL_NAME = 'A chat with a name';
@@ -51,8 +58,7 @@ describe('secrets of channels, with a process per target', () => {
   afterAll(() => stack.disposeAsync());
 
   /** Returns which secrets occur where. */
-  const found = (texts: Iterable<{ name: string; content: string | Uint8Array }>) =>
-    Array.from(texts).flatMap(({ name, content }) => canaries.in(content).map((one) => `${name}: ${one}`));
+  const found = (texts: Iterable<SearchedText>) => findSecrets(canaries, texts);
 
   it('are those of all products', () => {
     expect(canaries.all.length).toBeGreaterThan(10);
@@ -60,7 +66,7 @@ describe('secrets of channels, with a process per target', () => {
   });
 
   it('are in no response', () => {
-    expect(found(responses.map(({ request, text }) => ({ name: request, content: text })))).toEqual([]);
+    expect(found(textsOfResponses(responses))).toEqual([]);
     const statuses = new Set(responses.map(({ status }) => status));
     for (const status of [200, 201, 400, 409]) expect([...statuses]).toContain(status);
     const whole = responses.map(({ text }) => text).join('\n');
@@ -85,18 +91,14 @@ describe('secrets of channels, with a process per target', () => {
     };
     for (const [signal, text] of Object.entries(expected))
       await until(`${signal} arrive`, () => JSON.stringify(of(signal)).includes(text));
-    expect(
-      found(
-        receiver.exports.map(({ signal, message }) => ({ name: signal, content: JSON.stringify(message) })),
-      ),
-    ).toEqual([]);
+    expect(found(textsOfExports(receiver))).toEqual([]);
   });
 
   it('are in no event and in no other row of the database', async () => {
-    const dump = await databaseDump(fleet.databaseUrl);
-    expect(found(dump.map(({ table, row }) => ({ name: table, content: row })))).toEqual([]);
+    const rows = await textsOfTables(fleet.databaseUrl);
+    expect(found(rows)).toEqual([]);
     const isFound = (table: string, text: string) =>
-      dump.some((one) => one.table === table && one.row.includes(text));
+      rows.some(({ name, content }) => name === table && content.includes(text));
     for (const [table, text] of [
       ['sessions.journal', 'The answer to'],
       ['deployments.deliveries', 'read this in'],

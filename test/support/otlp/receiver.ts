@@ -15,6 +15,8 @@ interface ReceivedExport {
   /** The value of the header `x-token`. */
   token: string;
   message: Message;
+  /** The body as received, also with the members that the message does not have. */
+  bytes: Buffer;
 }
 
 export interface OtlpReceiver extends AsyncDisposable {
@@ -35,7 +37,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     if (!signal) return void response.writeHead(404).end();
     const isJson = encoding === 'application/json';
     const message = isJson ? JSON.parse(bytes.toString()) : decodeMessage(bytes, REQUESTS[signal]);
-    exports.push({ signal, encoding, token: String(request.headers['x-token']), message });
+    exports.push({ signal, encoding, token: String(request.headers['x-token']), message, bytes });
     response.writeHead(200, { 'content-type': encoding }).end(isJson ? '{}' : '');
   });
   http.listen(0, '127.0.0.1');
@@ -70,7 +72,13 @@ function addService(server: Server, signal: Signal, exports: ReceivedExport[]): 
   ) => {
     const [token] = call.metadata.get('x-token');
     const message = decodeMessage(call.request, REQUESTS[signal]);
-    exports.push({ signal, encoding: 'application/grpc', token: String(token), message });
+    exports.push({
+      signal,
+      encoding: 'application/grpc',
+      token: String(token),
+      message,
+      bytes: call.request,
+    });
     callback(null, Buffer.alloc(0));
   };
   const bytes = { serialize: (one: Buffer) => one, deserialize: (one: Buffer) => one };
