@@ -23,9 +23,10 @@ export function chatHandlers({ access, chats, clock }: SessionsHandlerContext): 
       const { key, sessionId, turnId } = record ?? { key: Buffer.alloc(0), sessionId: '', turnId: '' };
       requireKey(key, '/record/key');
       if (!isId('trn', turnId)) throw refuseField('/record/turn_id', 'must be a trn_… id');
-      await access.requireOwner(sessionId, call);
-      const { userId: ownerId } = callerOf(call);
-      await chats.record({ ownerId, key }, { sessionId, turnId }, clock.now(), call);
+      const chat = keyOf(key, callerOf(call).userId);
+      await access.asOwner(sessionId, call, () =>
+        chats.record(chat, { sessionId, turnId }, clock.now(), call),
+      );
       return {};
     },
 

@@ -38,32 +38,37 @@ const FIND = statement(
 );
 
 /**
- * Claims the record of the first key unless another request has, or the session has a later turn or is archived. The row
- * lock makes one of two simultaneous requests wait for the other.
+ * Claims the record of a key unless another request has, or the session has a later turn or is archived. The row lock makes
+ * one of two simultaneous requests wait for the other.
  */
-const CONTINUE = statement(
-  'sessions.continue_chat',
-  `with known as (
-     select ${COLUMNS}, k.position
-     from unnest($2::bytea[]) with ordinality k (key, position)
-       join chat_prefixes p on p.owner_id = $1 and p.key = k.key
-       join sessions s on s.session_id = p.session_id
-     where s.owner_id = $1 and s.deleted_at is null
-     order by k.position limit 1
-   ), claimed as (
-     update chat_prefixes p set claimed_by = $3
-     from known
-     where p.owner_id = $1 and p.key = known.key and known.position = 1
-       and (p.claimed_by = $3 or (p.claimed_by is null
-         and not exists (
-           select from turns later where later.session_id = p.session_id and later.position > (
-             select position from turns t where t.session_id = p.session_id and t.turn_id = p.turn_id
-           )
+const CLAIM = statement(
+  'sessions.claim_chat',
+  `update chat_prefixes p set claimed_by = $3
+   from sessions s
+   where p.owner_id = $1 and p.key = $2
+     and s.session_id = p.session_id and s.owner_id = $1 and s.deleted_at is null
+     and (p.claimed_by = $3 or (p.claimed_by is null and s.archived_at is null
+       and not exists (
+         select from turns later where later.session_id = p.session_id and later.position > (
+           select position from turns t where t.session_id = p.session_id and t.turn_id = p.turn_id
          )
-         and (select archived_at is null from sessions s where s.session_id = p.session_id)))
-     returning 1
-   )
-   select key, "sessionId", "turnId", "agentId", exists (select from claimed) as "isClaimed" from known`,
+       )))
+   returning ${COLUMNS}`,
+);
+
+/**
+ * The first key that is known. The limit in each lookup keeps the planner, which cannot know how many keys there are, from
+ * reading all records of the owner.
+ */
+const FIND_FIRST = statement(
+  'sessions.find_first_chat',
+  `select found.* from unnest($2::bytea[]) with ordinality k (key, position)
+     cross join lateral (
+       select ${COLUMNS} from chat_prefixes p join sessions s using (session_id)
+       where p.owner_id = $1 and p.key = k.key and s.owner_id = $1 and s.deleted_at is null
+       limit 1
+     ) found
+   order by k.position limit 1`,
 );
 
 /** The end of the turn: its last event and those of the session's status that were appended with it. */
@@ -117,8 +122,11 @@ export function createChatStore(db: Database) {
       { ownerId, keys, claim }: { ownerId: string; keys: readonly Buffer[]; claim: string },
       options?: WriteOptions,
     ): Promise<ContinuedChat | undefined> {
-      const [found] = await db.rows<ContinuedChat>(CONTINUE, [ownerId, keys, claim], options);
-      return found;
+      // Most chats go on at their end. The statement of one key is planned once.
+      const [claimed] = await db.rows<RecordedChat>(CLAIM, [ownerId, keys[0], claim], options);
+      if (claimed) return { ...claimed, isClaimed: true };
+      const [found] = await db.rows<RecordedChat>(FIND_FIRST, [ownerId, keys], options);
+      return found && { ...found, isClaimed: false };
     },
 
     /** The seq after which the turn has ended. Undefined while it goes on. */
