@@ -19,6 +19,7 @@ import { measureMcp } from './measurements/mcp.ts';
 import { measureInstances } from './measurements/processes/instances.ts';
 import { measureReading } from './measurements/processes/reading.ts';
 import { measureScrape } from './measurements/processes/scrape.ts';
+import { measureChatStreams } from './measurements/protocols/chat-streams.ts';
 import { measureMcpServing } from './measurements/protocols/mcp.ts';
 import { measureSchedules } from './measurements/schedules/schedules.ts';
 import { measureCatchUp } from './measurements/sessions/catch-up.ts';
@@ -113,6 +114,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     modelKeys: [],
     mcp: [],
     mcpServing: [],
+    chatStreams: [],
     skills: [],
     schedules: [],
     channels: [],
@@ -149,6 +151,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('modelkeys')) results.modelKeys.push(await measureModelKeys(bench));
     if (parts.has('mcp')) results.mcp.push(await measureMcp(bench));
     if (parts.has('mcpserving')) results.mcpServing.push(await measureMcpServing(bench));
+    if (parts.has('chatstreams')) results.chatStreams.push(await measureChatStreams(bench));
     if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));
     else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium');
     if (separate.has('reading')) results.reading.push(await measureReading(bench));
@@ -199,6 +202,7 @@ async function profile(bench: Bench, { parts }: Options): Promise<void> {
   if (parts.has('files')) await measureTransfers(bench);
   if (parts.has('history')) await measureChatHistory(bench);
   if (parts.has('mcpserving')) await measureMcpServing(bench);
+  if (parts.has('chatstreams')) await measureChatStreams(bench);
 }
 
 function print(letter: string, text: string): void {

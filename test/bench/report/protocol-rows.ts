@@ -1,18 +1,48 @@
+import type { ChatStreams } from '../measurements/protocols/chat-streams.ts';
 import type { McpServing } from '../measurements/protocols/mcp.ts';
 import { median, ms, type Row } from './rows.ts';
 
 /** Results of the measurements of protocols per round; empty if they were not measured. */
 export interface ProtocolResults {
   mcpServing: McpServing[];
+  chatStreams: ChatStreams[];
 }
 
 const KIB = 1_024;
 const MIN_RATIO = 0.5;
 const MAX_LIST_MS = 5;
 const MAX_WAIT_KIB = 30;
+const MIN_STREAM_RATIO = 0.8;
+const MAX_BEHIND_MS = 5;
+
+export function protocolRows({ mcpServing, chatStreams }: ProtocolResults): Row[] {
+  return [...mcpRows(mcpServing), ...chatRows(chatStreams)];
+}
+
+/** Compares chat completions with `ai-stream`. */
+function chatRows(rounds: ChatStreams[]): Row[] {
+  if (rounds.length === 0) return [];
+  const of = (figureOf: (one: ChatStreams) => number) => median(rounds, figureOf);
+  const ratio = of(({ perSecond }) => perSecond['chat-completions'] / perSecond['ai-stream']);
+  const behind = of(({ firstTokenMs }) => firstTokenMs['chat-completions'] - firstTokenMs['ai-stream']);
+  return [
+    {
+      letter: 'u"',
+      what: 'streams of chat completions',
+      figure: `${of(({ perSecond }) => perSecond['chat-completions']).toFixed(0)}/s`,
+      ratio: `u"/ai-stream ${ratio.toFixed(2)}`,
+      target: [`at least ${MIN_STREAM_RATIO}`, ratio >= MIN_STREAM_RATIO],
+    },
+    {
+      what: 'their first text after ai-stream',
+      figure: ms(behind),
+      target: [`at most ${MAX_BEHIND_MS} ms`, behind <= MAX_BEHIND_MS],
+    },
+  ];
+}
 
 /** Compares `/mcp` with the REST API and with its limits. */
-export function protocolRows({ mcpServing: rounds }: ProtocolResults): Row[] {
+function mcpRows(rounds: McpServing[]): Row[] {
   if (rounds.length === 0) return [];
   const of = (figureOf: (one: McpServing) => number) => median(rounds, figureOf);
   const ratio = of(({ toolCalls, creations }) => toolCalls / creations);
