@@ -10,6 +10,7 @@ const anything = optional(Type.Unknown());
 
 /** Parameters that have no effect, because the agent decides or because nothing corresponds to them. */
 const IGNORED = [
+  'context_management',
   'frequency_penalty',
   'include',
   'logit_bias',
@@ -22,6 +23,7 @@ const IGNORED = [
   'prediction',
   'presence_penalty',
   'prompt_cache_key',
+  'prompt_cache_options',
   'prompt_cache_retention',
   'reasoning',
   'reasoning_effort',
@@ -36,6 +38,12 @@ const IGNORED = [
   'truncation',
   'user',
   'verbosity',
+] as const;
+
+/** Members of parameters that are used otherwise. */
+const IGNORED_MEMBERS = [
+  ['stream_options', 'include_obfuscation'],
+  ['text', 'verbosity'],
 ] as const;
 
 const NONE = Type.Array(Type.Unknown(), {
@@ -62,10 +70,16 @@ export const commonParameters = {
  * ignores.
  */
 export function setIgnoredHeader(reply: FastifyReply, body: object, others: readonly string[]): void {
-  const given = IGNORED.filter((name) => {
+  const given = IGNORED.filter((name) => isGiven(body, name));
+  const members = IGNORED_MEMBERS.filter(([name, member]) => {
     const value = (body as Record<string, unknown>)[name];
-    return value !== undefined && value !== null;
+    return typeof value === 'object' && value !== null && isGiven(value, member);
   });
-  const names = [...given, ...others];
+  const names = [...given, ...members.map((path) => path.join('.')), ...others];
   if (names.length > 0) reply.header('x-ignored-parameters', names.join(', '));
+}
+
+function isGiven(object: object, name: string): boolean {
+  const value = (object as Record<string, unknown>)[name];
+  return value !== undefined && value !== null;
 }

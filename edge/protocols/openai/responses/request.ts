@@ -50,7 +50,7 @@ const Body = closed(
     conversation: nullish(Type.Union([Type.String(), Type.Object({ id: Type.String() })])),
     previous_response_id: nullish(Type.String()),
     metadata: nullish(Type.Record(Type.String(), Type.String())),
-    text: nullish(closed({ format: optional(Format), verbosity: optional(Type.Unknown()) })),
+    text: nullish(closed({ format: optional(Format), verbosity: nullish(Type.Unknown()) })),
     ...commonParameters,
   },
   { title: 'ResponseCreation' },
