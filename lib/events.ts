@@ -85,10 +85,23 @@ export type MessagePart = Static<typeof MessagePart>;
 const Content = Type.Array(MessagePart);
 
 const Failure = Type.Object({ code: text, message: text });
+
+/** Absent in events of older releases. */
+const TOKEN_DETAILS = {
+  cached_input_tokens: optional(count),
+  cache_write_tokens: optional(count),
+  reasoning_tokens: optional(count),
+  estimated: optional(
+    Type.Boolean({
+      description: 'Whether a part of the tokens is estimated, because a model request was cut or failed.',
+    }),
+  ),
+};
 const Usage = Type.Object(
   {
     input_tokens: count,
     output_tokens: count,
+    ...TOKEN_DETAILS,
     steps: count,
     tool_calls: count,
     active_seconds: Type.Number({ minimum: 0 }),
@@ -390,7 +403,7 @@ export const EVENT_DATA = {
   'model.request_started': data({ model: text }),
   'model.request_finished': data({
     model: text,
-    usage: Type.Object({ input_tokens: count, output_tokens: count }),
+    usage: Type.Object({ input_tokens: count, output_tokens: count, ...TOKEN_DETAILS }),
     ttft_ms: optional(count),
     duration_ms: count,
     is_error: Type.Boolean(),

@@ -3,6 +3,7 @@ import type { DurableEvent } from './event.ts';
 import { idleSpans } from './idle-spans.ts';
 import { retriesOf, retrySummary } from './retries.ts';
 import { newSpan, type TimelineSpan } from './timeline-span.ts';
+import { countedTokensText } from './usage-text.ts';
 import { callKey } from './view.ts';
 
 export interface TurnTimeline {
@@ -95,7 +96,7 @@ class TimelineFold {
         if (!span) break;
         span.isError = isError;
         span.detail = [
-          ...(isError ? [] : [`${usage.input_tokens} tokens in, ${usage.output_tokens} out`]),
+          ...(isError && usage.input_tokens === 0 ? [] : [countedTokensText(usage)]),
           ...(first === undefined ? [] : [`first token after ${first} ms`]),
         ].join(', ');
         break;

@@ -267,4 +267,12 @@ describe('tokensText', () => {
     expect(tokensText(usage(1_200, 3), 'interrupted')).toBe('1,200 tokens in, 3 out');
     expect(tokensText(usage(1_200, 3), 'interrupted', true)).toBe('at least 1,200 tokens in, 3 out');
   });
+
+  it('shows cached and reasoning tokens, and says that an estimate is one', () => {
+    const detailed = { ...usage(1_200, 30), cached_input_tokens: 1_000, reasoning_tokens: 20 };
+    expect(tokensText(detailed, 'completed')).toBe('1,200 tokens in (1,000 cached), 30 out (20 reasoning)');
+    expect(tokensText({ ...usage(1_200, 3), estimated: true }, 'interrupted')).toBe(
+      'about 1,200 tokens in, 3 out',
+    );
+  });
 });

@@ -41,6 +41,8 @@ const MAX_BYTES_OF_MCP = 16_000;
 const MAX_BYTES_OF_OPENAI = 40_000;
 /** The settings of compactions, in creations, changes and responses, and their event. */
 const MAX_BYTES_OF_COMPACTIONS = 4_400;
+/** Cached, cache-written, reasoning and estimated tokens, in the usage of events, turns and sessions. */
+const MAX_BYTES_OF_TOKEN_DETAILS = 1_600;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
@@ -56,7 +58,8 @@ const MAX_BYTES =
   MAX_BYTES_OF_MESSAGE_SENDERS +
   MAX_BYTES_OF_REQUESTED_INPUT +
   MAX_BYTES_OF_SKILLS +
-  MAX_BYTES_OF_VARIABLES;
+  MAX_BYTES_OF_VARIABLES +
+  MAX_BYTES_OF_TOKEN_DETAILS;
 
 describe('GET /openapi.json', () => {
   it('has no findings of the Redocly ruleset `recommended` except the missing licence and one pair of paths', async () => {

@@ -48,6 +48,7 @@ const VIOLATIONS: Record<string, [file: string, imports: string, keyword?: 'impo
   'runner-has-only-its-listed-components': [['services/runner/helpers/text.ts', '../tool-calls/call.ts']],
   'runner-config-imports-only-lower-components': [['services/runner/config.ts', './service.ts']],
   'runner-loop-imports-only-lower-components': [['services/runner/loop/settings.ts', '../service.ts']],
+  'runner-context-imports-only-lower-components': [['services/runner/context/window.ts', '../loop/turn.ts']],
   'runner-queue-imports-only-lower-components': [['services/runner/queue/outcome.ts', '../loop/turn.ts']],
   'runner-tools-imports-only-lower-components': [['services/runner/tools/report.ts', '../queue/claim.ts']],
   'runner-sandbox-pool-imports-only-lower-components': [

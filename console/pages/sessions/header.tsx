@@ -5,6 +5,7 @@ import { agents } from '../../api/agents.ts';
 import { isStoppable } from '../../api/session-state.ts';
 import type { Session } from '../../gen/index.ts';
 import { firstEvent } from '../../journal/event-pages.ts';
+import { countedTokensText } from '../../journal/usage-text.ts';
 import type { JournalView } from '../../journal/view.ts';
 import { TextLink } from '../../parts/navigation/links.tsx';
 import { SessionStateBadge } from '../../parts/sessions/state-badge.tsx';
@@ -73,6 +74,7 @@ export function SessionHeader({ session, view, isDeleted }: SessionHeaderProps) 
             <SandboxBadge session={session} />
             <SessionAgent session={session} />
             <SessionSource session={session} view={view} />
+            <SessionTokens session={session} />
             {!isMine && (
               <span className="max-w-full min-w-0">
                 Owner: <UserName id={session.created_by} />
@@ -148,6 +150,12 @@ function SessionSource({ session, view }: Pick<SessionHeaderProps, 'session' | '
       Source: <ProtocolActor actor={first.actor} ownerId={session.created_by} />
     </span>
   );
+}
+
+/** The tokens of all turns. Nothing before the first model request has ended. */
+function SessionTokens({ session: { usage } }: { session: Session }) {
+  if (usage.input_tokens + usage.output_tokens === 0) return null;
+  return <span>{countedTokensText(usage)}</span>;
 }
 
 /** Link to the agent or assistant of the session. */

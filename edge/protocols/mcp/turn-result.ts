@@ -14,6 +14,10 @@ import type { AwaitedTurn } from './waiting.ts';
 const Usage = Type.Object({
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
+  cached_input_tokens: Type.Integer(),
+  cache_write_tokens: Type.Integer(),
+  reasoning_tokens: Type.Integer(),
+  estimated: Type.Boolean(),
   steps: Type.Integer(),
   tool_calls: Type.Integer(),
   active_seconds: Type.Number(),

@@ -27,6 +27,10 @@ type AnswerEvent = {
 export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
+  /** A part of the input. */
+  cachedTokens: number;
+  /** A part of the output. */
+  reasoningTokens: number;
 }
 
 /** How a turn has ended. */
@@ -41,7 +45,7 @@ export interface AnswerText {
   text: string;
 }
 
-const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 
 /** Folds the events of one turn into its answer: the texts of all steps, without the work of tools. */
 export class AnswerFold {
@@ -152,6 +156,11 @@ function turnIdOf({ data }: AnswerEvent): string | undefined {
   return 'turn_id' in data ? data.turn_id : undefined;
 }
 
-function usageOf({ input_tokens, output_tokens }: EventData<'turn.completed'>['usage']): TokenUsage {
-  return { inputTokens: input_tokens, outputTokens: output_tokens };
+function usageOf(usage: EventData<'turn.completed'>['usage']): TokenUsage {
+  return {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cachedTokens: usage.cached_input_tokens ?? 0,
+    reasoningTokens: usage.reasoning_tokens ?? 0,
+  };
 }

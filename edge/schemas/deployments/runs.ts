@@ -19,6 +19,7 @@ import {
   time,
   UsageShape,
 } from '../common.ts';
+import { serializeRecordedUsage } from '../usage.ts';
 
 export const RUN_STATUSES = [
   'queued',
@@ -156,7 +157,7 @@ export function serializeRun(run: Run | undefined) {
     session_id: run?.sessionId || null,
     turn_id: run?.turnId || null,
     stop_reason: parsed(run?.stopReasonJson ?? ''),
-    usage: parsed(run?.usageJson ?? ''),
+    usage: serializeRecordedUsage(run?.usageJson ?? ''),
     error: parsed(run?.errorJson ?? ''),
     replayed_from_run_id: run?.replayedFromRunId || null,
     backfill_id: run?.backfillId || null,

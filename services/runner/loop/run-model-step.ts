@@ -8,7 +8,7 @@ import type { Tracer } from '../../../lib/telemetry/tracer.ts';
 import { toStorable } from '../../../lib/text.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
-import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Event, Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { refusedModelKey } from '../models/failure.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
@@ -18,6 +18,7 @@ import type { RemainingBudget } from './budget.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { toolCallsIn, toolUseEvent } from './model-step.ts';
 import { beginModelStepSpan, endModelStepSpan } from './spans.ts';
+import { publicTokens, UsageEstimate, usageOfStep } from './step-usage.ts';
 import { FilesRefused, type StoredContentPart, storeFiles } from './store-files.ts';
 import { type CheckedOutput, checkOutput, nativeSchemaOf, outputInstruction } from './structured-output.ts';
 
@@ -84,19 +85,23 @@ export async function runModelStep(
   let firstTextAt: number | undefined;
   const textBlocks: string[] = [];
 
-  outbox.add('model.request_started', { model: runtime.model });
-  outbox.beginMessage(options.ids('msg'));
   const timeoutMs = options.stepTimeoutSeconds * 1_000;
   const cancelTimer = clock.after(timeoutMs, () => turn.stop('timeout'));
   const { outputLimit = Number.POSITIVE_INFINITY } = state;
   const maxOutputTokens = Math.min(budget.tokens, requested, outputLimit);
   const { provider, defaults, server } = model;
   const span = beginModelStepSpan(options.tracer, turn, { model, settings, maxOutputTokens });
+  const prompt = { ...systemAndSchema(runtime, model), messages, tools: runtime.toolbox.definitions };
+  const estimate = new UsageEstimate(prompt);
+  outbox.beginModelRequest({ model: runtime.model }, () => ({
+    model: runtime.model,
+    startedAt: new Date(startedAt),
+    usage: estimate.usage(),
+  }));
+  outbox.beginMessage(options.ids('msg'));
   const request = {
     model: model.languageModel,
-    ...systemAndSchema(runtime, model),
-    messages,
-    tools: runtime.toolbox.definitions,
+    ...prompt,
     maxOutputTokens,
     settings,
     providerOptions: { [provider]: { ...defaults, ...providerOptions }, turn: { failures, invalidOutputs } },
@@ -112,9 +117,11 @@ export async function runModelStep(
       outbox.addText(delta, firstTextAt);
     },
     thinking: (text) => outbox.addThinking(text),
+    generated: (piece, isReasoning) => estimate.add(piece, isReasoning),
   });
   cancelTimer();
-  const end = state.hasAgentKey ? withAgentKey(received) : received;
+  const usage = usageOfStep(received, estimate);
+  const end = withUsage(state.hasAgentKey ? withAgentKey(received) : received, usage);
   const ttftMs = firstTextAt === undefined ? undefined : firstTextAt - startedAt;
   endModelStepSpan(span, turn, end, ttftMs);
   options.metrics.modelRequest({
@@ -147,18 +154,22 @@ export async function runModelStep(
   } else {
     outbox.discardMessage(failure === undefined ? discardReason(turn, end) : storeFailureCode(failure));
   }
-  const { inputTokens, outputTokens } = end.kind === 'finished' ? end : NO_TOKENS;
-  outbox.addUsage({ inputTokens, outputTokens, steps: content ? 1 : 0 });
-  outbox.add('model.request_finished', {
+  const finished = {
     model: runtime.model,
-    usage: { input_tokens: inputTokens, output_tokens: outputTokens },
+    usage: publicTokens(usage),
     ttft_ms: ttftMs,
     duration_ms: Math.max(0, clock.now().getTime() - startedAt),
     is_error: end.kind !== 'finished',
-  });
+  };
+  outbox.finishModelRequest(finished, { ...usage, steps: content ? 1 : 0 });
   if (failure !== undefined) throw failure;
   if (end.kind === 'failed') logModelFailure(turn, runtime.model, end, options.log);
   return { end, content, checked };
+}
+
+/** The budget of the turn also counts an answer without a report of its tokens. */
+function withUsage(end: ModelStepEnd, { inputTokens, outputTokens }: Usage): ModelStepEnd {
+  return end.kind === 'finished' ? { ...end, inputTokens, outputTokens } : end;
 }
 
 /** A refused key of an agent is a failure of its own, which administrators can fix. */
@@ -226,8 +237,6 @@ function logModelFailure(
   else if (OPERATOR_FAILURES.has(code))
     log.warn(fields, 'a model request failed; check the key and address of the model provider');
 }
-
-const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };
 
 function textPart(text: string): TextPart {
   return { type: 'text', text };

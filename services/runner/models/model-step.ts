@@ -12,7 +12,9 @@ import {
 } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
+import { mayHaveBegun } from './begun-generation.ts';
 import { badRequest, interruptedStream, type ModelFailure, toModelFailure } from './failure.ts';
+import { parseProviderError } from './provider-error.ts';
 import { redactedError } from './redacted-error.ts';
 import {
   type ContentPart,
@@ -71,15 +73,17 @@ export type ModelStepEnd =
       finishReason: FinishReason;
       /** In the order of the stream; empty for an empty answer. */
       content: ContentPart[];
+      /** Whether the provider has reported the tokens. Otherwise they are 0. */
+      hasUsage: boolean;
       /** All input tokens, including cached ones. */
       inputTokens: number;
       /** All output tokens, including those of reasoning. */
       outputTokens: number;
     } & ModelStepDetails)
-  /** `cause` is redacted for logs. */
-  | { kind: 'failed'; failure: ModelFailure; cause: Error | undefined }
-  /** The signal aborted. The listener got everything up to then. */
-  | { kind: 'stopped' };
+  /** `hasBegun`: the provider may have begun to generate an answer. `cause` is redacted for logs. */
+  | { kind: 'failed'; hasBegun: boolean; failure: ModelFailure; cause: Error | undefined }
+  /** The signal aborted. The listener got everything up to then. `hasBegun`: the request was sent. */
+  | { kind: 'stopped'; hasBegun: boolean };
 
 /**
  * Sends one request to a model and reads the streamed answer. Never rejects.
@@ -93,7 +97,7 @@ export async function requestModelStep(
   listener: ModelStepListener,
 ): Promise<ModelStepEnd> {
   const { signal } = request;
-  if (signal.aborted) return { kind: 'stopped' };
+  if (signal.aborted) return { kind: 'stopped', hasBegun: false };
   const exchange = new AbortController();
   const aborted = Promise.withResolvers<undefined>();
   const abort = () => {
@@ -101,7 +105,7 @@ export async function requestModelStep(
     aborted.resolve(undefined);
   };
   signal.addEventListener('abort', abort, { once: true });
-  let end: ModelStepEnd = { kind: 'stopped' };
+  let end: ModelStepEnd = { kind: 'stopped', hasBegun: true };
   try {
     // The race ends the step even if the provider ignores the signal.
     const opening = open(request, exchange.signal);
@@ -110,7 +114,12 @@ export async function requestModelStep(
     if (call && !signal.aborted) end = await read(call.stream.getReader(), request, listener);
   } catch (error) {
     if (!signal.aborted)
-      end = { kind: 'failed', failure: requestFailure(error, request.now()), cause: redactedError(error) };
+      end = {
+        kind: 'failed',
+        hasBegun: mayHaveBegun(error),
+        failure: requestFailure(error, request.now()),
+        cause: redactedError(error),
+      };
   } finally {
     signal.removeEventListener('abort', abort);
     // Closes the connection: the rest of the answer is not needed.
@@ -155,12 +164,14 @@ async function read(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (signal.aborted) return { kind: 'stopped' };
+      if (signal.aborted) return STOPPED;
       if (done) return end ?? interrupted(undefined);
       if (value.type === 'error') {
         cancel();
         return {
           kind: 'failed',
+          // An error before any output is a refusal of the request.
+          hasBegun: assembler.hasOutput || !parseProviderError(value.error),
           failure: toModelFailure(value.error, now()),
           cause: redactedError(value.error),
         };
@@ -171,11 +182,13 @@ async function read(
       else assembler.add(value);
     }
   } catch (error) {
-    return signal.aborted ? { kind: 'stopped' } : interrupted(error);
+    return signal.aborted ? STOPPED : interrupted(error);
   } finally {
     signal.removeEventListener('abort', cancel);
   }
 }
+
+const STOPPED: ModelStepEnd = { kind: 'stopped', hasBegun: true };
 
 type ResponseMetadata = Pick<LanguageModelV4ResponseMetadata, 'id' | 'modelId'>;
 
@@ -186,6 +199,7 @@ function finished(
   metadata: ResponseMetadata,
 ): ModelStepEnd {
   if (finishReason === 'error' || finishReason === 'interrupted') return interrupted(undefined);
+  const hasUsage = usage.inputTokens.total !== undefined || usage.outputTokens.total !== undefined;
   const { total: inputTokens = 0, cacheRead, cacheWrite } = usage.inputTokens;
   const { total: outputTokens = 0, reasoning } = usage.outputTokens;
   const details = {
@@ -195,11 +209,11 @@ function finished(
     responseId: metadata.id,
     responseModel: metadata.modelId,
   };
-  return { kind: 'finished', finishReason, content, inputTokens, outputTokens, ...details };
+  return { kind: 'finished', finishReason, content, hasUsage, inputTokens, outputTokens, ...details };
 }
 
 function interrupted(cause: unknown): ModelStepEnd {
-  return { kind: 'failed', failure: interruptedStream(), cause: redactedError(cause) };
+  return { kind: 'failed', hasBegun: true, failure: interruptedStream(), cause: redactedError(cause) };
 }
 
 /** A request that the library itself rejects can never succeed. */

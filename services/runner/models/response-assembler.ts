@@ -24,6 +24,8 @@ export interface ModelStepListener {
   text(delta: string): void;
   /** The whole text of a thinking block. */
   thinking(text: string): void;
+  /** A piece of any output as it arrives: text, thinking, or the input of a tool call. */
+  generated?(piece: string, isReasoning: boolean): void;
 }
 
 /**
@@ -36,6 +38,8 @@ export class ResponseAssembler {
   readonly #content: ContentPart[] = [];
   readonly #texts = new Map<string, TextPart>();
   readonly #thoughts = new Map<string, ReasoningPart>();
+  /** The ids of calls whose input was streamed. */
+  readonly #inputs = new Set<string>();
 
   constructor(listener: ModelStepListener) {
     this.#listener = listener;
@@ -50,6 +54,7 @@ export class ResponseAssembler {
         const text = this.#text(part.id);
         text.text += part.delta;
         attach(text, part.providerMetadata);
+        this.#listener.generated?.(part.delta, false);
         this.#listener.text(part.delta);
         break;
       }
@@ -64,6 +69,7 @@ export class ResponseAssembler {
         const thought = this.#thought(part.id);
         thought.text += part.delta;
         attach(thought, part.providerMetadata);
+        this.#listener.generated?.(part.delta, true);
         break;
       }
       case 'reasoning-end': {
@@ -73,7 +79,12 @@ export class ResponseAssembler {
         if (thought.text !== '') this.#listener.thinking(thought.text);
         break;
       }
+      case 'tool-input-delta':
+        this.#inputs.add(part.id);
+        this.#listener.generated?.(part.delta, false);
+        break;
       case 'tool-call':
+        if (!this.#inputs.has(part.toolCallId)) this.#listener.generated?.(part.input, false);
         // The provider itself answers the calls that it executes.
         if (!part.providerExecuted) this.#content.push(toolCall(part));
         break;
@@ -90,6 +101,11 @@ export class ResponseAssembler {
   content(): ContentPart[] {
     const parts = this.#content.filter((part) => part.type !== 'text' || part.text !== '');
     return parts.slice(0, parts.findLastIndex(({ type }) => type !== 'reasoning') + 1);
+  }
+
+  /** Whether any part of an answer has begun. */
+  get hasOutput(): boolean {
+    return this.#content.length > 0 || this.#inputs.size > 0;
   }
 
   #text(id: string): TextPart {

@@ -6,12 +6,14 @@ import { type Trace, traceparent } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
   NewEvent,
+  OpenModelRequest,
   Outcome,
   TurnReport,
   Usage,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { DeltaBuffer } from './delta-buffer.ts';
 import { type ReportIntervals, ReportPace } from './report-pace.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
 
 /** Size estimate of a report without its events: ids, usage, outcome. */
 const REPORT_BYTES = 512;
@@ -49,7 +51,8 @@ export class Outbox {
   readonly #startedAt: number;
   #lastReportAt: number;
   #events: QueuedEvent[] = [];
-  #usage: Usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+  #usage: Usage = { ...NO_USAGE };
+  #openModelRequest: (() => OpenModelRequest) | undefined;
   #activeSince: number;
   #outcome: Outcome | undefined;
   #reports = 0;
@@ -93,10 +96,23 @@ export class Outbox {
   }
 
   addUsage(usage: Partial<Usage>): void {
-    this.#usage.inputTokens += usage.inputTokens ?? 0;
-    this.#usage.outputTokens += usage.outputTokens ?? 0;
-    this.#usage.steps += usage.steps ?? 0;
-    this.#usage.toolCalls += usage.toolCalls ?? 0;
+    this.#usage = addUsage(this.#usage, usage);
+  }
+
+  /**
+   * Begins a model request. Reports have its estimate until `finishModelRequest`, so that it counts when the lease is
+   * lost. `estimate` is called for a report only: most requests end before one.
+   */
+  beginModelRequest(data: EventData<'model.request_started'>, estimate: () => OpenModelRequest): void {
+    this.add('model.request_started', data);
+    this.#openModelRequest = estimate;
+  }
+
+  /** Ends the model request and adds its usage. */
+  finishModelRequest(data: EventData<'model.request_finished'>, usage: Partial<Usage>): void {
+    this.#openModelRequest = undefined;
+    this.addUsage(usage);
+    this.add('model.request_finished', data);
   }
 
   /** Begins a message. It ends with `completeMessage` or `discardMessage`. */
@@ -253,6 +269,7 @@ export class Outbox {
       events,
       openMessageId: this.#openMessageId,
       usage: this.#takeUsage(now),
+      openModelRequest: this.#openModelRequest?.(),
       outcome,
       reportSeq: this.#reports,
       // Reports with previews only, up to forty per second while a model streams, would flood the trace.
@@ -276,7 +293,7 @@ export class Outbox {
 
   #takeUsage(now: number): Usage {
     const usage = { ...this.#usage, activeMs: Math.max(0, now - this.#activeSince) };
-    this.#usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+    this.#usage = { ...NO_USAGE };
     this.#activeSince = now;
     return usage;
   }

@@ -3,9 +3,9 @@ import type { Actor } from '../../../lib/events.ts';
 import { answerProblems, type QuestionForm } from '../../../lib/question-form.ts';
 import { type Change, type ClosedClientCall, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { traceFields } from './finish.ts';
 import { resume } from './resume.ts';
 import type { OpenCall, SessionState, TurnState } from './state.ts';
+import { traceFields } from './turn-fields.ts';
 
 /** The result that a client or a person gives for a tool call. */
 export interface CallAnswer {

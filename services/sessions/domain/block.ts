@@ -3,10 +3,11 @@ import type { ApprovalKind, ClientCallKind } from '../../../lib/event-types.ts';
 import type { ApprovalDetails } from '../../../lib/events.ts';
 import { type Change, draft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { attemptFields, traceFields } from './finish.ts';
+import { attemptFields } from './finish.ts';
 import { requiredAction } from './required-action.ts';
 import type { CallApproval, OpenCall, SessionState, TurnState } from './state.ts';
 import { isPending } from './tool-calls.ts';
+import { traceFields } from './turn-fields.ts';
 
 interface RequestedCall {
   /** Empty for an approval that belongs to the turn itself and to none of its calls. It is of kind `authorization`. */

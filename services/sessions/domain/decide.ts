@@ -5,9 +5,10 @@ import type { QuestionForm } from '../../../lib/question-form.ts';
 import { requireFormContent } from './answer.ts';
 import { type Change, type ClosedApproval, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { fail, traceFields } from './finish.ts';
+import { fail } from './finish.ts';
 import { resume } from './resume.ts';
 import type { CallApproval, OpenCall, SessionState, TurnState } from './state.ts';
+import { traceFields } from './turn-fields.ts';
 
 /** A user's decision about an approval. */
 export interface ApprovalDecision {

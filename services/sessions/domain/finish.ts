@@ -2,8 +2,10 @@ import { backoffDelay, type Random } from '../../../lib/backoff.ts';
 import type { StopReason } from '../../../lib/events.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import type { FinalStatus, SessionState, TurnState, Usage } from './state.ts';
+import { countOpenModelRequest } from './open-model-request.ts';
+import type { FinalStatus, SessionState, TurnState } from './state.ts';
 import { closeOpenCalls } from './tool-calls.ts';
+import { publicUsage, traceFields } from './turn-fields.ts';
 
 export interface TurnError {
   code: string;
@@ -98,6 +100,18 @@ export function reclaim(
   limits: RunLimits,
   now: Date,
 ): Change {
+  const { drafts, ...counted } = countOpenModelRequest(state, turn, now);
+  const change = reclaimCounted(counted.state, counted.turn, reason, limits, now);
+  return { ...change, drafts: [...drafts, ...change.drafts] };
+}
+
+function reclaimCounted(
+  state: SessionState,
+  turn: TurnState,
+  reason: string,
+  limits: RunLimits,
+  now: Date,
+): Change {
   const starts = turn.attempt - turn.lastProgressAttempt;
   if (starts >= limits.maxAttempts) {
     const error = {
@@ -183,18 +197,4 @@ export function discardOpenMessage(turn: TurnState, reason: string): EventDraft[
 
 export function attemptFields(turn: TurnState) {
   return { turn_id: turn.turnId, attempt: turn.attempt, fence: turn.fence };
-}
-
-export function traceFields(turn: TurnState) {
-  return { turnId: turn.turnId, traceparent: turn.traceparent ?? undefined };
-}
-
-export function publicUsage(usage: Usage) {
-  return {
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    steps: usage.steps,
-    tool_calls: usage.toolCalls,
-    active_seconds: usage.activeMs / 1_000,
-  };
 }

@@ -1,10 +1,12 @@
 import type { Actor, EventData } from '../../../lib/events.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { attemptFields, discardOpenMessage, end, INTERRUPTED, publicUsage, traceFields } from './finish.ts';
+import { attemptFields, discardOpenMessage, end, INTERRUPTED } from './finish.ts';
+import { countOpenModelRequest } from './open-model-request.ts';
 import { type QueueAfterInterrupt, queueHeldChanged } from './queue.ts';
 import type { FinalStatus, QueuedTurn, SessionState, TurnState } from './state.ts';
 import { closeOpenCalls } from './tool-calls.ts';
+import { publicUsage, traceFields } from './turn-fields.ts';
 
 /** The rows that are read before a turn can be interrupted. */
 export interface InterruptContext {
@@ -78,15 +80,17 @@ function endInterrupted(
 }
 
 function interruptTurn(
-  state: SessionState,
-  turn: TurnState,
+  before: SessionState,
+  begun: TurnState,
   context: InterruptContext,
   input: Interrupt,
 ): Change {
+  const { state, turn, drafts: finished } = countOpenModelRequest(before, begun, input.now);
   const closed = closeOpenCalls(turn, 'interrupted');
   const drafts = [
     draft('user.interrupt', {}, input.actor, traceFields(turn)),
     ...keepPartialMessage(state, turn, context),
+    ...finished,
     ...closed.drafts,
     draft(
       'turn.interrupted',

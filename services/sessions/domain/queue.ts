@@ -2,8 +2,9 @@ import { refuse } from '../../../lib/errors.ts';
 import type { Actor } from '../../../lib/events.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { INTERRUPTED, traceFields } from './finish.ts';
+import { INTERRUPTED } from './finish.ts';
 import type { QueuedTurn, SessionState, TurnState } from './state.ts';
+import { traceFields } from './turn-fields.ts';
 
 /** Whether the queued turns go on after an interrupt, or wait until a user releases the queue. */
 export type QueueAfterInterrupt = 'continue' | 'hold';

@@ -5,7 +5,8 @@ import { type BlockRequests, block } from './block.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { fail, finish, type RunLimits, reclaim, retry, type TurnError } from './finish.ts';
-import { addUsage, type SessionState, type TurnState, type Usage } from './state.ts';
+import { countOpenModelRequest } from './open-model-request.ts';
+import { addUsage, type OpenModelRequest, type SessionState, type TurnState, type Usage } from './state.ts';
 import { applyTransitions, type ToolCallTransition } from './tool-calls.ts';
 
 /** Starts a queued turn under a new fence for the runner that has claimed it. */
@@ -59,6 +60,8 @@ export interface Report {
   toolsOfferedSha256?: string | undefined;
   openMessageId: string;
   usage: Usage;
+  /** The model request that is unfinished behind the events. Null for none. */
+  openModelRequest: OpenModelRequest | null;
   outcome: TurnOutcome | undefined;
 }
 
@@ -105,6 +108,7 @@ export function report(state: SessionState, sent: Report, limits: RunLimits, now
     reportSeq: sent.reportSeq,
     openMessageId: sent.openMessageId === '' ? null : sent.openMessageId,
     usage: addUsage(turn.usage, sent.usage),
+    openModelRequest: sent.openModelRequest,
   };
   const drafts = draftsOf(state, nextTurn, sent.events);
   const { toolsOfferedSha256 = state.toolsOfferedSha256 } = sent;
@@ -114,8 +118,9 @@ export function report(state: SessionState, sent: Report, limits: RunLimits, now
     const change = unchanged(nextState);
     return { ...change, drafts, turns: [nextTurn] };
   }
-  const change = applyOutcome(nextState, nextTurn, outcome, limits, now);
-  return { ...change, drafts: [...drafts, ...change.drafts] };
+  const counted = countOpenModelRequest(nextState, nextTurn, now);
+  const change = applyOutcome(counted.state, counted.turn, outcome, limits, now);
+  return { ...change, drafts: [...drafts, ...counted.drafts, ...change.drafts] };
 }
 
 /** Events after which a retry of the turn starts from a later checkpoint. */

@@ -1,7 +1,8 @@
 import type { EventType } from '../../../lib/event-types.ts';
 import type { Change, EventDraft } from './change.ts';
-import { INTERRUPTED, publicUsage } from './finish.ts';
+import { INTERRUPTED } from './finish.ts';
 import type { SessionState, TurnState } from './state.ts';
+import { publicUsage } from './turn-fields.ts';
 
 type SignalKind =
   | 'turn_ended'

@@ -65,6 +65,8 @@ export interface TurnState {
   credentialUses: readonly string[];
   traceparent: string | null;
   usage: Usage;
+  /** The model request of the runner. Null for none. */
+  openModelRequest: OpenModelRequest | null;
   errorJson: string | null;
   /** JSON text of the overrides in force. Null for none. It never changes. */
   overridesJson: string | null;
@@ -127,19 +129,49 @@ export interface QueuedTurn {
 export type FinalStatus = Extract<TurnStatus, 'completed' | 'failed' | 'interrupted' | 'cancelled'>;
 
 export interface Usage {
+  /** All input tokens, with cached and cache-written ones. */
   inputTokens: number;
+  /** All output tokens, with those of reasoning. */
   outputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  reasoningTokens: number;
+  /** A part of the tokens is estimated. */
+  estimated: boolean;
   steps: number;
   toolCalls: number;
   activeMs: number;
 }
 
-export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+/** A model request that no report has finished yet. */
+export interface OpenModelRequest {
+  /** The model name of the agent. */
+  model: string;
+  startedAt: Date;
+  /** Estimated, up to the newest report. */
+  usage: Usage;
+}
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  estimated: false,
+  steps: 0,
+  toolCalls: 0,
+  activeMs: 0,
+};
 
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
+    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    estimated: a.estimated || b.estimated,
     steps: a.steps + b.steps,
     toolCalls: a.toolCalls + b.toolCalls,
     activeMs: a.activeMs + b.activeMs,

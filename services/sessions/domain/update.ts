@@ -1,9 +1,11 @@
 import type { Actor } from '../../../lib/events.ts';
 import { type Change, type ClosedApproval, type ClosedClientCall, draft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
-import { attemptFields, discardOpenMessage, publicUsage } from './finish.ts';
+import { attemptFields, discardOpenMessage } from './finish.ts';
+import { countOpenModelRequest } from './open-model-request.ts';
 import type { SessionState, TurnState } from './state.ts';
 import { closeOpenCalls } from './tool-calls.ts';
+import { publicUsage } from './turn-fields.ts';
 
 /** Records which fields of the session have changed. Without a changed field there is no event. */
 export function recordUpdate(state: SessionState, changed: string[], actor: Actor): Change {
@@ -27,13 +29,20 @@ export function deleteSession(
   const closedApprovals: ClosedApproval[] = [];
   const closedClientCalls: ClosedClientCall[] = [];
   const current = state.current ? [state.current] : [];
-  for (const turn of [...current, ...queued.filter(({ attempt }) => attempt > 0)]) {
+  for (const begun of [...current, ...queued.filter(({ attempt }) => attempt > 0)]) {
+    const {
+      state: counted,
+      turn,
+      drafts,
+    } = countOpenModelRequest({ ...state, usage: change.head.usage }, begun, now);
+    change.head.usage = counted.usage;
     const data = { ...attemptFields(turn), usage: publicUsage(turn.usage) };
     const closed = closeOpenCalls(turn, 'session_deleted');
     closedApprovals.push(...closed.rows.closedApprovals);
     closedClientCalls.push(...closed.rows.closedClientCalls);
     change.drafts.push(
       ...discardOpenMessage(turn, 'session_deleted'),
+      ...drafts,
       ...closed.drafts,
       draft('turn.interrupted', data, SYSTEM_ACTOR, { turnId: turn.turnId }),
     );

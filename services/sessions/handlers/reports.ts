@@ -7,7 +7,7 @@ import type { Ids } from '../../../lib/ids.ts';
 import type { Ask, TurnBlocked, TurnReport } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { AnswerRequest, ApprovalRequest } from '../domain/block.ts';
 import type { Report, TurnBlock, TurnOutcome } from '../domain/run.ts';
-import { NO_USAGE } from '../domain/state.ts';
+import { NO_USAGE, type OpenModelRequest } from '../domain/state.ts';
 import type { ToolCallTransition } from '../domain/tool-calls.ts';
 import type { StateSealer } from '../state-sealer.ts';
 import { parseSingleLineJson, requireSingleLineJson } from './json.ts';
@@ -44,8 +44,14 @@ export function parseReport(sent: TurnReport, context: ReportContext): Report {
     toolsOfferedSha256: toolsOffered && sha256(toolsOffered.dataJson),
     openMessageId: sent.openMessageId,
     usage: sent.usage ?? NO_USAGE,
+    openModelRequest: openModelRequestOf(sent),
     outcome: outcomeOf(sent, context),
   };
+}
+
+function openModelRequestOf({ openModelRequest: open }: TurnReport): OpenModelRequest | null {
+  if (!open?.startedAt) return null;
+  return { model: open.model, startedAt: open.startedAt, usage: open.usage ?? NO_USAGE };
 }
 
 /** The transition of a tool call that an event describes. Undefined for other events. */

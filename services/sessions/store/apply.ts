@@ -7,6 +7,7 @@ import { assignments, type Columns, columnList, columnNames, columnTable } from 
 import type { JournalRow } from './journal.ts';
 import { SIGNAL, SIGNAL_ORDER, type SignalRow, signalRows } from './signal-columns.ts';
 import { requestsJson } from './turn-requests.ts';
+import { openModelRequestJson } from './usage.ts';
 
 /** A decision about a session together with the journal row that holds its events. */
 export interface SessionChange {
@@ -34,6 +35,10 @@ const HEAD_STATE = {
   fence: ['bigint', ({ change }) => change.head.fence],
   input_tokens: ['bigint', ({ change }) => change.head.usage.inputTokens],
   output_tokens: ['bigint', ({ change }) => change.head.usage.outputTokens],
+  cached_input_tokens: ['bigint', ({ change }) => change.head.usage.cachedInputTokens],
+  cache_write_tokens: ['bigint', ({ change }) => change.head.usage.cacheWriteTokens],
+  reasoning_tokens: ['bigint', ({ change }) => change.head.usage.reasoningTokens],
+  estimated: ['boolean', ({ change }) => change.head.usage.estimated],
   steps: ['bigint', ({ change }) => change.head.usage.steps],
   tool_calls: ['bigint', ({ change }) => change.head.usage.toolCalls],
   active_ms: ['bigint', ({ change }) => change.head.usage.activeMs],
@@ -79,9 +84,14 @@ const TURN_STATE = {
   ],
   input_tokens: ['bigint', ({ turn }) => turn.usage.inputTokens],
   output_tokens: ['bigint', ({ turn }) => turn.usage.outputTokens],
+  cached_input_tokens: ['bigint', ({ turn }) => turn.usage.cachedInputTokens],
+  cache_write_tokens: ['bigint', ({ turn }) => turn.usage.cacheWriteTokens],
+  reasoning_tokens: ['bigint', ({ turn }) => turn.usage.reasoningTokens],
+  estimated: ['boolean', ({ turn }) => turn.usage.estimated],
   steps: ['bigint', ({ turn }) => turn.usage.steps],
   tool_calls: ['bigint', ({ turn }) => turn.usage.toolCalls],
   active_ms: ['bigint', ({ turn }) => turn.usage.activeMs],
+  open_model_request: ['json', ({ turn }) => openModelRequestJson(turn.openModelRequest)],
   error: ['json', ({ turn }) => turn.errorJson],
   output: ['text', ({ turn }) => turn.outputJson],
   started_at: ['timestamptz', ({ turn }) => turn.startedAt],

@@ -41,7 +41,7 @@ export interface SessionFilter {
 export const SESSION_COLUMNS = `
   s.session_id, s.owner_id, s.agent_id, s.agent_version, s.deployment_id, s.body_bytes is not null as is_invocation, s.title, s.metadata, s.created_at,
   s.archived_at, h.last_seq, h.status, h.stop_reason, h.current_turn_id, h.queued_turns, h.queue_held, h.input_tokens,
-  h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.updated_at,
+  h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.reasoning_tokens, h.estimated, h.steps, h.tool_calls, h.active_ms, h.updated_at,
   h.environment_status, h.sandbox_id, h.sandbox_provider`;
 
 /** A lateral join, because a plain join would also read the heads of newer sessions of other owners. */

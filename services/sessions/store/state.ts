@@ -1,7 +1,7 @@
 import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
 import { readRequests } from './turn-requests.ts';
-import { type TurnUsageRow, turnUsageOf, type UsageRow, usageOf } from './usage.ts';
+import { readOpenModelRequest, type TurnUsageRow, turnUsageOf, type UsageRow, usageOf } from './usage.ts';
 
 /** Locks the heads in id order, so that two transactions never deadlock. */
 const LOCK = statement(
@@ -18,13 +18,15 @@ export const HEAD_COLUMNS = `
   h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
   s.deleted_at is not null as deleted, s.title is not null as titled, s.overrides as session_overrides, h.last_seq, h.status,
   h.stop_reason, h.queued_turns, h.queue_held, h.fence, h.has_signals,
-  h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.tools_offered_sha256`;
+  h.input_tokens, h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.reasoning_tokens, h.estimated, h.steps, h.tool_calls, h.active_ms, h.tools_offered_sha256`;
 
 export const TURN_COLUMNS = `
   t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fence as turn_fence,
   t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent, t.calls, t.credential_uses, t.step_after, t.settled_attempt,
-  t.input_tokens as turn_input_tokens, t.output_tokens as turn_output_tokens, t.steps as turn_steps,
-  t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.error, t.overrides, t.output, t.started_at, t.finished_at`;
+  t.input_tokens as turn_input_tokens, t.output_tokens as turn_output_tokens,
+  t.cached_input_tokens as turn_cached_input_tokens, t.cache_write_tokens as turn_cache_write_tokens,
+  t.reasoning_tokens as turn_reasoning_tokens, t.estimated as turn_estimated, t.steps as turn_steps,
+  t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.open_model_request, t.error, t.overrides, t.output, t.started_at, t.finished_at`;
 
 /**
  * Reads the rows that the locks protect. This is a separate statement, because a statement that both waits for a lock
@@ -106,6 +108,7 @@ export interface TurnRow extends TurnUsageRow {
   credential_uses: string | null;
   step_after: number | null;
   settled_attempt: number;
+  open_model_request: string | null;
   error: string | null;
   overrides: string | null;
   output: string | null;
@@ -193,6 +196,7 @@ export function turnOf(row: TurnRow): TurnState {
     credentialUses: row.credential_uses === null ? [] : JSON.parse(row.credential_uses),
     traceparent: row.traceparent,
     usage: turnUsageOf(row),
+    openModelRequest: readOpenModelRequest(row.open_model_request),
     errorJson: row.error,
     overridesJson: row.overrides,
     outputJson: row.output,

@@ -99,7 +99,7 @@ function useModelsAndTools(metrics: Metrics): void {
   for (let index = 0; index < 1_000; index++) {
     const provider = ['anthropic', 'openai', 'rehearsal'][index % 3] ?? '';
     const request = { provider, model: `${provider}/some-large-model-2026-01-${index}`, isTimeout: false };
-    const tokens = { inputTokens: 12_345, outputTokens: 123 };
+    const tokens = { hasUsage: true, inputTokens: 12_345, outputTokens: 123 };
     const details = {
       cacheReadTokens: 5,
       cacheWriteTokens: 4,
@@ -116,7 +116,7 @@ function useModelsAndTools(metrics: Metrics): void {
     };
     modelRequest({ ...request, end, durationMs: SECONDS, timeToFirstTextMs: SECONDS });
     const failure = { code: `model_failure_${index % 12}`, message: '', isRetryable: false, delayMs: 0 };
-    const failed = { kind: 'failed' as const, failure, cause: undefined };
+    const failed = { kind: 'failed' as const, hasBegun: false, failure, cause: undefined };
     modelRequest({ ...request, end: failed, durationMs: SECONDS, timeToFirstTextMs: undefined });
     for (const outcome of ['succeeded', 'failed', 'timed_out', 'stopped', 'lost', 'not_run'] as const)
       toolCall(`tool_number_${index}`, outcome);

@@ -12,6 +12,7 @@ import {
   type ClaimTurnsRequest,
   type Event,
   type OpenCall,
+  type OpenModelRequest,
   type Outcome,
   type RenewLeasesRequest,
   type ReportSandboxesRequest,
@@ -21,6 +22,7 @@ import {
   type TurnReport,
   type Usage,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { addUsage, NO_USAGE } from '../../../services/runner/queue/usage.ts';
 import { applyCallEvent, withDecision } from './fake-open-calls.ts';
 
 /** The sessions service in memory: a queue of turns, leases with fences and numbered reports. */
@@ -98,13 +100,15 @@ export interface Journal {
   /** Number of retries since the turn last made progress. */
   failures: number;
   usage: Usage;
+  /** The unfinished model request of the newest report. */
+  openModelRequest: OpenModelRequest | undefined;
   openMessageId: string;
   /** Number of reports that were appended, and number of repetitions of appended reports. */
   appended: number;
   repeated: number;
 }
 
-export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+export { NO_USAGE };
 
 const peers = {
   ...Object.fromEntries(Object.keys(SessionsServiceDefinition.methods).map((name) => [name, []])),
@@ -141,6 +145,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       openCalls: [],
       failures: 0,
       usage: { ...NO_USAGE },
+      openModelRequest: undefined,
       openMessageId: '',
       appended: 0,
       repeated: 0,
@@ -194,9 +199,8 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       if (type === 'agent.tools_offered') toolsOffered.set(report.sessionId, sha256(dataJson));
       applyCallEvent(journal, report.fence, type, data);
     }
-    for (const name of Object.keys(NO_USAGE) as (keyof Usage)[]) {
-      journal.usage[name] += report.usage?.[name] ?? 0;
-    }
+    journal.usage = addUsage(journal.usage, report.usage ?? NO_USAGE);
+    journal.openModelRequest = report.openModelRequest;
     journal.openMessageId = report.openMessageId;
     if (report.events.some(isProgress)) journal.failures = 0;
     if (report.outcome?.kind?.$case === 'retry') journal.failures++;

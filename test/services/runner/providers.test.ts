@@ -200,7 +200,7 @@ describe.each(PROTOCOLS)('a model step of $model', (protocol) => {
     const step = requestStep(protocol, server, { signal: controller.signal });
     await until('the request has arrived', () => server.requests.length > 0);
     controller.abort();
-    expect((await step).end).toEqual({ kind: 'stopped' });
+    expect((await step).end).toEqual({ kind: 'stopped', hasBegun: true });
     await until('the connection is closed', () => server.abandonedResponses === 1);
   });
 });

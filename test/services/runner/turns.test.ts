@@ -22,7 +22,10 @@ describe.each(TRANSPORTS)('a turn of rehearsal/echo, %s', (transport) => {
     expect(dataOf(journal, 'model.request_finished')).toEqual([
       {
         model: 'rehearsal/echo',
-        usage: { input_tokens: 3, output_tokens: 3 },
+        usage: {
+          ...{ input_tokens: 3, output_tokens: 3, cached_input_tokens: 0, cache_write_tokens: 0 },
+          ...{ reasoning_tokens: 0, estimated: false },
+        },
         ttft_ms: 0,
         duration_ms: 0,
         is_error: false,

@@ -5,6 +5,7 @@ import {
   SessionsServiceDefinition,
   type TurnReport,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { NO_USAGE } from '../../../services/sessions/domain/state.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { connect, createContext } from '../../support/context.ts';
 import { advanceUntil } from '../../support/wait.ts';
@@ -174,7 +175,7 @@ describe.each([
 
   it('accepts a repeated report without appending it again', async () => {
     const { sessions, turn } = await start();
-    const usage = { inputTokens: 1, outputTokens: 2, steps: 3, toolCalls: 4, activeMs: 5 };
+    const usage = { ...NO_USAGE, inputTokens: 1, outputTokens: 2, steps: 3, toolCalls: 4, activeMs: 5 };
     const first = reportFor(turn, 1, { events: agentMessage('msg_1', 'hi'), usage });
     expect(await report(sessions, first)).toMatchObject([APPENDED]);
     expect(await report(sessions, first)).toMatchObject([APPENDED]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Signal } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { NO_USAGE } from '../../../services/sessions/domain/state.ts';
 import { captureLog } from '../../support/captured-log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
@@ -24,7 +25,7 @@ import { blockedOn, createReporter, toolCallStep, toolResult } from './turn-even
 
 const caller = OWNER;
 const DAY_MS = 24 * 3_600_000;
-const USAGE = { inputTokens: 7, outputTokens: 5, steps: 1, toolCalls: 0, activeMs: 2_000 };
+const USAGE = { ...NO_USAGE, inputTokens: 7, outputTokens: 5, steps: 1, toolCalls: 0, activeMs: 2_000 };
 const FAILED = {
   kind: { $case: 'failed' as const, value: { error: { code: 'MODEL_FAILED', message: 'no such model' } } },
 };

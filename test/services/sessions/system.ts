@@ -254,6 +254,7 @@ export function reportFor(turn: ClaimedTurn, reportSeq: number, more: Partial<Tu
     outcome: undefined,
     reportSeq,
     traceparent: '',
+    openModelRequest: undefined,
     ...more,
   };
 }

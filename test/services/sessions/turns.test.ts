@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_USAGE } from '../../../services/sessions/domain/state.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { advanceUntil } from '../../support/wait.ts';
@@ -72,7 +73,7 @@ describe.each(TRANSPORTS)('turns over %s', (transport) => {
       currentTurnId: turn.turnId,
       queuedTurns: 0,
     });
-    const usage = { inputTokens: 3, outputTokens: 4, steps: 1, toolCalls: 0, activeMs: 1500 };
+    const usage = { ...NO_USAGE, inputTokens: 3, outputTokens: 4, steps: 1, toolCalls: 0, activeMs: 1500 };
     const message = { type: 'agent.message', dataJson: '{"message_id":"msg_1","content":[]}' };
     expect(
       await sendReports(system, reportFor(turn, 1, { events: [delta('hi')], openMessageId: 'msg_1' })),

@@ -5,6 +5,7 @@ import {
   type OutputPart,
   type ProviderProtocol,
   type StreamedResponse,
+  type StreamedTokens,
   textsIn,
 } from './protocol.ts';
 
@@ -30,7 +31,7 @@ export const anthropic: ProviderProtocol = {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { input_tokens: tokens?.input ?? 1, output_tokens: 1 },
+        usage: { ...inputUsage(tokens), output_tokens: 1 },
       },
     }),
     event({ type: 'ping' }),
@@ -40,7 +41,10 @@ export const anthropic: ProviderProtocol = {
     event({
       type: 'message_delta',
       delta: { stop_reason: reason(response), stop_sequence: null },
-      usage: { output_tokens: response.tokens?.output ?? 1 },
+      usage: {
+        output_tokens: response.tokens?.output ?? 1,
+        output_tokens_details: { thinking_tokens: response.tokens?.reasoning ?? 0 },
+      },
     }),
     event({ type: 'message_stop' }),
   ],
@@ -61,6 +65,15 @@ export const anthropic: ProviderProtocol = {
     return undefined;
   },
 };
+
+/** The provider counts cached and cache-written tokens beside the other input tokens. */
+function inputUsage({ input = 1, cached = 0, written = 0 }: Partial<StreamedTokens> = {}) {
+  return {
+    input_tokens: input - cached - written,
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: written,
+  };
+}
 
 const ERRORS = {
   overloaded: { type: 'overloaded_error', message: 'Overloaded' },

@@ -27,8 +27,14 @@ export const compatible: ProviderProtocol = {
     ...deltasOf(parts).map((one) => chunk(one)),
   ],
   streamEnd: (response) => {
-    const { input = 1, output = 1 } = response.tokens ?? {};
-    const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    const { input = 1, output = 1, cached = 0, reasoning = 0 } = response.tokens ?? {};
+    const usage = {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    };
     return [chunk({}, reason(response)), frame({ ...CHUNK, choices: [], usage }), frame('[DONE]')];
   },
   streamError: (fault) => frame({ error: ERRORS[fault] }),

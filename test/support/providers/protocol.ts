@@ -10,9 +10,19 @@ export type OutputPart =
 /** A fault of the stream after the parts. */
 type StreamFault = 'cut' | 'end' | 'garbled' | 'overloaded' | 'limited' | 'too long' | 'silence';
 
+/** Cached and cache-written tokens are a part of the input, reasoning is a part of the output. */
+export interface StreamedTokens {
+  input: number;
+  output: number;
+  cached?: number;
+  /** Only of Anthropic. */
+  written?: number;
+  reasoning?: number;
+}
+
 export interface StreamedResponse {
   parts: OutputPart[];
-  tokens?: { input: number; output: number; cached?: number; reasoning?: number };
+  tokens?: StreamedTokens;
   /** Default: derived from the parts. */
   finishReason?: 'length';
   fault?: StreamFault;

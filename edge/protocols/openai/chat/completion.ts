@@ -1,4 +1,4 @@
-import type { AnswerFold, TokenUsage } from '../answer-fold.ts';
+import { type AnswerFold, NO_USAGE, type TokenUsage } from '../answer-fold.ts';
 
 /* The objects of the API (https://platform.openai.com/docs/api-reference/chat). */
 
@@ -50,13 +50,15 @@ export function finishReason({ stopReason }: Pick<AnswerFold, 'stopReason'>): st
 }
 
 function usageOf({ end }: AnswerFold): TokenUsage {
-  return end?.usage ?? { inputTokens: 0, outputTokens: 0 };
+  return end?.usage ?? NO_USAGE;
 }
 
-function usageObject({ inputTokens, outputTokens }: TokenUsage) {
+function usageObject({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: TokenUsage) {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens, audio_tokens: 0 },
   };
 }

@@ -1,4 +1,4 @@
-import type { AnswerFold } from '../answer-fold.ts';
+import type { AnswerFold, TokenUsage } from '../answer-fold.ts';
 import { messageIdOf, responseIdOf } from './response-id.ts';
 
 /* The objects of the API (https://platform.openai.com/docs/api-reference/responses). */
@@ -102,12 +102,12 @@ function itemStatus(status: ResponseStatus): 'in_progress' | 'completed' | 'inco
   return status === 'completed' ? 'completed' : 'incomplete';
 }
 
-function usageObject({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }) {
+function usageObject({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: TokenUsage) {
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens_details: { cached_tokens: cachedTokens },
     output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,
   };
 }

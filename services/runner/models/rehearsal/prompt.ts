@@ -56,10 +56,15 @@ export function usageOf(prompt: LanguageModelV4Prompt, outputTokens: number): La
   return tokenUsage(inputTokens, outputTokens);
 }
 
-export function tokenUsage(input: number, output: number): LanguageModelV4Usage {
+/** `cached` and `written` are a part of the input, and `reasoning` is a part of the output. */
+export function tokenUsage(
+  input: number,
+  output: number,
+  { cached = 0, written = 0, reasoning = 0 } = {},
+): LanguageModelV4Usage {
   return {
-    inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
-    outputTokens: { total: output, text: output, reasoning: 0 },
+    inputTokens: { total: input, noCache: input - cached - written, cacheRead: cached, cacheWrite: written },
+    outputTokens: { total: output, text: output - reasoning, reasoning },
   };
 }
 

@@ -4,9 +4,10 @@ import {
   type LanguageModelV4,
   type LanguageModelV4CallOptions,
   type LanguageModelV4StreamPart,
+  type LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { type Clock, wait } from '../../../../lib/clock.ts';
-import { callsSinceUser, countWords, lastToolText, lastUserText, tokenUsage, usageOf } from './prompt.ts';
+import { callsSinceUser, countWords, lastToolText, lastUserText, usageOf } from './prompt.ts';
 import { readSteps, type ScriptError, ScriptProblem, type ScriptStep } from './steps.ts';
 
 /**
@@ -120,7 +121,7 @@ async function* streamSteps(
     text.replace(/\{\{(input|last_tool_output)\}\}/g, (_, name) =>
       name === 'input' ? lastUserText(prompt) : lastToolText(prompt),
     );
-  let usage: ReturnType<typeof tokenUsage> | undefined;
+  let usage: LanguageModelV4Usage | undefined;
   let words = 0;
   let last = '';
   let full = false;
@@ -133,7 +134,7 @@ async function* streamSteps(
       if (fails.error !== 'cut_stream') yield { type: 'error', error: scriptedError(fails) };
       return;
     }
-    if (step.kind === 'usage') usage = tokenUsage(step.inputTokens, step.outputTokens);
+    if (step.kind === 'usage') usage = step.usage;
     if (step.kind === 'thinking') {
       yield { type: 'reasoning-start', id };
       yield { type: 'reasoning-delta', id, delta: fill(step.text) };

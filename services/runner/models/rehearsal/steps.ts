@@ -1,4 +1,5 @@
-import type { JSONValue } from '@ai-sdk/provider';
+import type { JSONValue, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { tokenUsage } from './prompt.ts';
 
 /** One step of the script model. Steps run in the order of `model_options.steps`. */
 export type ScriptStep =
@@ -8,7 +9,7 @@ export type ScriptStep =
   | { kind: 'tool'; tool: string; input: JSONValue }
   | { kind: 'error'; error: ScriptError; times: number; retryAfterSeconds: number | undefined }
   | { kind: 'answer_again' }
-  | { kind: 'usage'; inputTokens: number; outputTokens: number };
+  | { kind: 'usage'; usage: LanguageModelV4Usage };
 
 const SCRIPT_ERRORS = ['overloaded', 'rate_limited', 'bad_request', 'cut_stream'] as const;
 export type ScriptError = (typeof SCRIPT_ERRORS)[number];
@@ -32,7 +33,8 @@ const MAX_DELAY_MS = 3_600_000;
  *   {"error": {"kind": overloaded|rate_limited|bad_request|cut_stream}, "times"?: n, "retry_after_seconds"?: n}
  *   {"answer_again": true}                                ends the answer; the steps behind it are for the answer after one
  *                                                         that does not match the output schema
- *   {"usage": {"input_tokens": n, "output_tokens": n}}    replaces the counted words
+ *   {"usage": {"input_tokens": n, "output_tokens": n}}    replaces the counted words; optional cached_input_tokens,
+ *                                                         cache_write_tokens and reasoning_tokens
  *
  * Throws a ScriptProblem that names the step.
  */
@@ -75,15 +77,25 @@ function readStep(value: unknown, at: string): ScriptStep {
   if ('error' in step) return readError(members(value, at, ['error', 'times', 'retry_after_seconds']), at);
   if ('usage' in step) {
     members(value, at, ['usage']);
-    const usage = members(step.usage, `${at}.usage`, ['input_tokens', 'output_tokens']);
-    return {
-      kind: 'usage',
-      inputTokens: count(usage.input_tokens, `${at}.usage.input_tokens`),
-      outputTokens: count(usage.output_tokens, `${at}.usage.output_tokens`),
-    };
+    return { kind: 'usage', usage: readUsage(step.usage, `${at}.usage`) };
   }
   throw new ScriptProblem(`${at} is none of text, file, tool, thinking, answer_again, error, usage`);
 }
+
+/** The cached and cache-written tokens are a part of the input, and the reasoning is a part of the output. */
+function readUsage(value: unknown, at: string): LanguageModelV4Usage {
+  const usage = members(value, at, [...REQUIRED_COUNTS, ...PARTIAL_COUNTS]);
+  const input = count(usage.input_tokens, `${at}.input_tokens`);
+  const output = count(usage.output_tokens, `${at}.output_tokens`);
+  const part = (name: (typeof PARTIAL_COUNTS)[number], max: number) =>
+    optional(usage[name], `${at}.${name}`, 0, max) ?? 0;
+  const cached = part('cached_input_tokens', input);
+  const written = part('cache_write_tokens', input - cached);
+  return tokenUsage(input, output, { cached, written, reasoning: part('reasoning_tokens', output) });
+}
+
+const REQUIRED_COUNTS = ['input_tokens', 'output_tokens'] as const;
+const PARTIAL_COUNTS = ['cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens'] as const;
 
 function readError(step: Members, at: string): ScriptStep {
   const { kind } = members(step.error, `${at}.error`, ['kind']);

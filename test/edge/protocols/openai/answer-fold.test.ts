@@ -7,7 +7,10 @@ import {
 } from '../../../../edge/protocols/openai/responses/stream-events.ts';
 
 const TURN = 'trn_00000000000000000000000001';
-const USAGE = { input_tokens: 3, output_tokens: 5, steps: 2, tool_calls: 1, active_seconds: 1 };
+const USAGE = {
+  ...{ input_tokens: 3, output_tokens: 5, steps: 2, tool_calls: 1, active_seconds: 1 },
+  ...{ cached_input_tokens: 2, cache_write_tokens: 1, reasoning_tokens: 4, estimated: false },
+};
 
 /** The events of a turn with these types and data, from seq 10 on. */
 function journal(...events: [string, object][]) {
@@ -49,7 +52,10 @@ describe('the answer of a turn', () => {
     );
     expect(fold.text).toBe('Let me count.\n\nIt is 2.');
     expect(texts.map(({ text }) => text).join('')).toBe(fold.text);
-    expect(fold.end).toEqual({ kind: 'completed', usage: { inputTokens: 3, outputTokens: 5 } });
+    expect(fold.end).toEqual({
+      kind: 'completed',
+      usage: { inputTokens: 3, outputTokens: 5, cachedTokens: 2, reasoningTokens: 4 },
+    });
   });
 
   it('adds what the parts of a message do not have yet', () => {

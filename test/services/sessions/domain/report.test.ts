@@ -21,6 +21,7 @@ const sent = (fields: Partial<Report> = {}): Report => ({
   calls: [],
   openMessageId: '',
   usage: NO_USAGE,
+  openModelRequest: null,
   outcome: undefined,
   ...fields,
 });
@@ -66,10 +67,16 @@ describe('report', () => {
   });
 
   it('adds usage to the turn and to the session', () => {
-    const usage = { inputTokens: 1, outputTokens: 2, steps: 3, toolCalls: 4, activeMs: 5 };
+    const usage = {
+      ...{ inputTokens: 10, outputTokens: 20, steps: 3, toolCalls: 4, activeMs: 5 },
+      ...{ cachedInputTokens: 6, cacheWriteTokens: 2, reasoningTokens: 7, estimated: false },
+    };
     const state = { ...running(turnState({ usage })), usage };
     const change = apply({ usage }, state);
-    const doubled = { inputTokens: 2, outputTokens: 4, steps: 6, toolCalls: 8, activeMs: 10 };
+    const doubled = {
+      ...{ inputTokens: 20, outputTokens: 40, steps: 6, toolCalls: 8, activeMs: 10 },
+      ...{ cachedInputTokens: 12, cacheWriteTokens: 4, reasoningTokens: 14, estimated: false },
+    };
     expect(change.turns[0]?.usage).toEqual(doubled);
     expect(change.head.usage).toEqual(doubled);
   });

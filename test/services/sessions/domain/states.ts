@@ -34,6 +34,7 @@ export function turnState(fields: Partial<TurnState> = {}): TurnState {
     credentialUses: [],
     traceparent: null,
     usage: NO_USAGE,
+    openModelRequest: null,
     errorJson: null,
     overridesJson: null,
     outputJson: null,

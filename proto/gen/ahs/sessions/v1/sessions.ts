@@ -70,12 +70,22 @@ export interface Session_MetadataEntry {
 }
 
 export interface Usage {
+  /** All input tokens, with those that the provider read from its cache or wrote to it. */
   inputTokens: number;
+  /** All output tokens, with those of reasoning. */
   outputTokens: number;
   steps: number;
   toolCalls: number;
   /** Time in progress in milliseconds. The public API shows it as active_seconds. */
   activeMs: number;
+  /** Input tokens that providers read from their caches. */
+  cachedInputTokens: number;
+  /** Input tokens that providers wrote to their caches. */
+  cacheWriteTokens: number;
+  /** Output tokens of reasoning. */
+  reasoningTokens: number;
+  /** A part of the tokens is estimated, because a model request was cut or failed. */
+  estimated: boolean;
 }
 
 export interface Turn {
@@ -1010,6 +1020,21 @@ export interface TurnReport {
   reportSeq: number;
   /** Span of the turn's trace that the report belongs to. Empty when the report has no span. */
   traceparent: string;
+  /**
+   * The model request that is unfinished behind the events of the report. Absent for none. It counts when the turn ends,
+   * or is queued again, without another report.
+   */
+  openModelRequest: OpenModelRequest | undefined;
+}
+
+export interface OpenModelRequest {
+  /** The model name of the agent. */
+  model: string;
+  startedAt:
+    | Date
+    | undefined;
+  /** Estimated, up to this report. */
+  usage: Usage | undefined;
 }
 
 export interface NewEvent {
@@ -1736,7 +1761,17 @@ export const Session_MetadataEntry: MessageFns<Session_MetadataEntry> = {
 };
 
 function createBaseUsage(): Usage {
-  return { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+  return {
+    inputTokens: 0,
+    outputTokens: 0,
+    steps: 0,
+    toolCalls: 0,
+    activeMs: 0,
+    cachedInputTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    estimated: false,
+  };
 }
 
 export const Usage: MessageFns<Usage> = {
@@ -1755,6 +1790,18 @@ export const Usage: MessageFns<Usage> = {
     }
     if (message.activeMs !== 0) {
       writer.uint32(40).int64(message.activeMs);
+    }
+    if (message.cachedInputTokens !== 0) {
+      writer.uint32(48).int64(message.cachedInputTokens);
+    }
+    if (message.cacheWriteTokens !== 0) {
+      writer.uint32(56).int64(message.cacheWriteTokens);
+    }
+    if (message.reasoningTokens !== 0) {
+      writer.uint32(64).int64(message.reasoningTokens);
+    }
+    if (message.estimated !== false) {
+      writer.uint32(72).bool(message.estimated);
     }
     return writer;
   },
@@ -1810,6 +1857,38 @@ export const Usage: MessageFns<Usage> = {
             }
 
             message.activeMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.cachedInputTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.cacheWriteTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.reasoningTokens = longToNumber(reader.int64());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.estimated = reader.bool();
             continue;
           }
         }
@@ -8416,6 +8495,7 @@ function createBaseTurnReport(): TurnReport {
     outcome: undefined,
     reportSeq: 0,
     traceparent: "",
+    openModelRequest: undefined,
   };
 }
 
@@ -8447,6 +8527,9 @@ export const TurnReport: MessageFns<TurnReport> = {
     }
     if (message.traceparent !== "") {
       writer.uint32(74).string(message.traceparent);
+    }
+    if (message.openModelRequest !== undefined) {
+      OpenModelRequest.encode(message.openModelRequest, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -8534,6 +8617,82 @@ export const TurnReport: MessageFns<TurnReport> = {
             }
 
             message.traceparent = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.openModelRequest = OpenModelRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOpenModelRequest(): OpenModelRequest {
+  return { model: "", startedAt: undefined, usage: undefined };
+}
+
+export const OpenModelRequest: MessageFns<OpenModelRequest> = {
+  encode(message: OpenModelRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.startedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.startedAt), writer.uint32(18).fork()).join();
+    }
+    if (message.usage !== undefined) {
+      Usage.encode(message.usage, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OpenModelRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOpenModelRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.startedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.usage = Usage.decode(reader, reader.uint32());
             continue;
           }
         }
