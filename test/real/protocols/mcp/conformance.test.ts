@@ -25,9 +25,14 @@ beforeAll(async () => {
   const withFixtures = stack.use(
     await startInProcess({}, [], { mcpServerFactory: (context) => createFixtureServer(tasks, context) }),
   );
-  const runAll = ({ url }: System) =>
-    Promise.all(Object.keys(PLANS).map((revision) => runServerScenarios(revision, `${url}/mcp`)));
-  [product, fixtures] = await Promise.all([runAll(system), runAll(withFixtures)]);
+  // One run after the other: scenarios have time limits of their own.
+  const runAll = async ({ url }: System) => {
+    const found: Map<string, Check[]>[] = [];
+    for (const revision of Object.keys(PLANS)) found.push(await runServerScenarios(revision, `${url}/mcp`));
+    return found;
+  };
+  product = await runAll(system);
+  fixtures = await runAll(withFixtures);
 }, LIMIT_MS);
 afterAll(() => stack.disposeAsync());
 
