@@ -1,4 +1,4 @@
-import type { ApprovalDetails, Usage } from '../gen/types.gen.ts';
+import type { ApprovalDetails, TurnUsage } from '../gen/types.gen.ts';
 import type { DurableEvent, EventOf } from './event.ts';
 import type { StoredPart } from './stored-part.ts';
 
@@ -101,7 +101,7 @@ export interface TurnEnd {
   turnId: string | undefined;
   outcome: 'completed' | 'failed' | 'interrupted' | 'cancelled';
   error: { code: string; message: string } | undefined;
-  usage: Usage | undefined;
+  usage: TurnUsage | undefined;
 }
 
 /** Consecutive uploads by users. */

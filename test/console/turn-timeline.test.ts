@@ -10,7 +10,10 @@ import { APPROVAL_REQUESTED, type EventSpec, journal, retryingError, START, USE 
 
 type Turn = Parameters<typeof timelineOf>[0];
 
-const NO_USAGE = { input_tokens: 0, output_tokens: 0, steps: 0, tool_calls: 0, active_seconds: 0 };
+const NO_USAGE = {
+  ...{ input_tokens: 0, output_tokens: 0, steps: 0, tool_calls: 0, active_seconds: 0 },
+  ...{ cached_input_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, estimated: false },
+};
 const time = (ms: number) => new Date(START + ms).toISOString();
 
 const turnOf = (fields: Partial<Turn> = {}): Turn => ({

@@ -12,7 +12,11 @@ export interface ContextOptions extends RequestStepOptions, Omit<FitOptions, key
 
 type StepInContext = ModelStepRun | { kind: 'ended'; outcome: Outcome };
 
-const STOPPED: ModelStepRun = { end: { kind: 'stopped' }, content: undefined, checked: undefined };
+const STOPPED: ModelStepRun = {
+  end: { kind: 'stopped', hasBegun: false },
+  content: undefined,
+  checked: undefined,
+};
 
 /**
  * Requests the next step of a turn. A history that is too long for the model is shortened before, and once more when the
