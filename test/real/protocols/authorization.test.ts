@@ -8,6 +8,8 @@ import { CookieJar } from '../../support/cookie-jar.ts';
 import { OAuthSession, REDIRECT } from '../../support/oauth-session.ts';
 
 const IMPLEMENTATION = { name: 'test', version: '1' };
+/** Long enough to open a stream on a slow machine. */
+const LIFETIME_SECONDS = 20;
 
 /** A client that has been told nothing but a URL, with its own login. */
 interface TestClient {
@@ -119,6 +121,30 @@ describe('an MCP client that logs in through the identity provider', () => {
     session.stored = { access_token: 'ahs_unknown', token_type: 'Bearer', issuer: team.provider.issuer };
     await expect(CURRENT.connect(urlOf('/mcp'), session)).rejects.toThrow(UnauthorizedError);
     expect(session.authorizationUrl?.origin).toBe(team.provider.issuer);
+  });
+
+  it('loses its stream when its access token expires, also while one for another endpoint is valid', async () => {
+    const listen = async (path: string, lifetimeSeconds: number) => {
+      const audience = urlOf(path).href;
+      const token = await team.provider.accessToken('bob', {
+        ...{ audience, scope: 'agents:mcp', lifetimeSeconds },
+      });
+      const client = new Client(IMPLEMENTATION, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+      const headers = { authorization: `Bearer ${token}` };
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(audience), { requestInit: { headers } }),
+      );
+      return { client, subscription: await client.listen({ toolsListChanged: true }) };
+    };
+    await team.logIn('bob');
+    const other = await listen('/api/v1/mcp', 600);
+    const expiring = await listen('/mcp', LIFETIME_SECONDS);
+    const isOtherClosed = other.subscription.closed.then(() => true);
+    expect(await expiring.subscription.closed).not.toBe('local');
+    await expect(expiring.client.listTools()).rejects.toThrow();
+    await other.client.listTools();
+    expect(await Promise.race([isOtherClosed, Promise.resolve(false)])).toBe(false);
+    await Promise.all([other.client.close(), expiring.client.close()]);
   });
 
   it('loses its stream when its personal access token is deleted', async () => {

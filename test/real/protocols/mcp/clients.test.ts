@@ -14,6 +14,7 @@ import { until } from '../../../support/wait.ts';
 const CLIENTS = 50;
 /** Longer than the pause between two reports of progress. */
 const SLOW_MS = 13_000;
+const LONG_MS = 90_000;
 const NEVER_MS = 3_600_000;
 
 const script = (...steps: object[]) => ({ model: 'rehearsal/script', model_options: { steps } });
@@ -248,6 +249,50 @@ describe('tasks', () => {
     expect(tasks.map(({ text }) => text)).toEqual(tasks.map((_, index) => `I am client ${index}`));
     expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(CLIENTS);
   });
+});
+
+describe('a turn of 90 s', () => {
+  type Connect = (url: string, token: string) => Promise<McpTestClient>;
+  const kinds: [string, Connect][] = [
+    ['@modelcontextprotocol/client', connectClient],
+    ['@modelcontextprotocol/sdk', connectEarlierClient],
+  ];
+  const begin = async (connect: Connect) => {
+    const steps = { text: 'ready', chunk_chars: 5, delay_ms: LONG_MS };
+    const args = { agent_id: await apis.bob.createAgent(script(steps)), message: 'Go' };
+    return { args, client: await connect(`${team.url}/api/v1/mcp`, tokens.bob) };
+  };
+
+  it.concurrent.each(kinds)(
+    'is one call of %s that reports progress at least every 10 s',
+    async (_, connect) => {
+      const { args, client } = await begin(connect);
+      await using _disposed = client;
+      let reports = 0;
+      const outcome = await client.call('create_conversation', args, {
+        timeout: LONG_MS / 3,
+        resetTimeoutOnProgress: true,
+        onprogress: () => reports++,
+      });
+      expect(turnOf(outcome)).toMatchObject({ status: 'completed', text: 'ready' });
+      expect(reports).toBeGreaterThanOrEqual(LONG_MS / 10_000);
+    },
+    2 * LONG_MS,
+  );
+
+  it.concurrent.each(kinds)(
+    'is awaited by a second call of %s without progress',
+    async (_, connect) => {
+      const { args, client } = await begin(connect);
+      await using _disposed = client;
+      const first = turnOf(await client.call('create_conversation', args));
+      expect(first.status).toBe('running');
+      const { session_id, turn_id } = first;
+      const second = turnOf(await client.call('wait_for_turn', { session_id, turn_id }));
+      expect(second).toMatchObject({ session_id, turn_id, status: 'completed', text: 'ready' });
+    },
+    2 * LONG_MS,
+  );
 });
 
 describe('subscriptions/listen', () => {
