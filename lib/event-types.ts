@@ -66,6 +66,16 @@ export type ChannelProvider = (typeof CHANNEL_PROVIDERS)[number];
 export const PROTOCOLS = ['mcp', 'openai', 'a2a'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
+/** How sessions are created. */
+export const SESSION_SOURCES = [
+  'conversation',
+  'webhook',
+  'schedule',
+  'channel',
+  ...PROTOCOLS,
+  'fork',
+] as const;
+
 export function isProtocol(text: unknown): text is Protocol {
   return PROTOCOLS.some((protocol) => protocol === text);
 }

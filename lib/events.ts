@@ -8,6 +8,7 @@ import {
   COMPACTION_STRATEGIES,
   type EventType,
   PROTOCOLS,
+  SESSION_SOURCES,
 } from './event-types.ts';
 
 /**
@@ -206,7 +207,7 @@ const Attempt = { turn_id: text, attempt: count, fence: count };
 
 export const EVENT_DATA = {
   'session.created': data({
-    source: Type.Enum(['conversation', 'webhook', 'schedule', 'channel', ...PROTOCOLS, 'fork']),
+    source: Type.Enum([...SESSION_SOURCES]),
     agent_id: optional(text),
     agent_version: optional(count),
     assistant_id: optional(text),

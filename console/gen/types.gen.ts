@@ -741,6 +741,8 @@ export type Session = {
     last_seq: number;
     revision: Revision;
     metadata: Metadata;
+    source: 'conversation' | 'webhook' | 'schedule' | 'channel' | 'mcp' | 'openai' | 'a2a' | 'fork' | null;
+    token_id: string | null;
     /**
      * usr_…: the owner of the session
      */

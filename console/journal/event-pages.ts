@@ -54,18 +54,6 @@ export function readPage(
 export const durableEvents = (items: readonly Event[]): DurableEvent[] =>
   items.filter((event): event is DurableEvent => !isTransient(event));
 
-/** The first event of a session. Null if the session has none. It never changes. */
-export const firstEvent = (sessionId: string) =>
-  queryOptions({
-    queryKey: ['sessions', sessionId, 'first'],
-    queryFn: async ({ signal }) => {
-      const { items } = await readPage(sessionId, { after_seq: 0, limit: 1 }, signal);
-      return items[0] ?? null;
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
-  });
-
 /** The newest conversation events, newest first. A route loader can request them before the page renders. */
 export const newestPage = (sessionId: string) =>
   queryOptions({

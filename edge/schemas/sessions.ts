@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { SESSION_SOURCES } from '../../lib/event-types.ts';
 import { StopReason } from '../../lib/events.ts';
 import type { Session } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import {
@@ -74,6 +75,17 @@ export const SessionShape = Type.Object(
     last_seq: count('The seq of the newest event.', 11),
     revision,
     metadata: Metadata,
+    source: nullable(
+      Type.Enum([...SESSION_SOURCES], {
+        description:
+          'How the session was created. `mcp`, `openai` and `a2a` are the protocols of clients. Null for sessions of earlier releases.',
+        examples: ['conversation'],
+      }),
+    ),
+    token_id: nullable(
+      id('tok', 'the token of the client that created the session in another protocol than this API'),
+      NULL,
+    ),
     created_by: id('usr', 'the owner of the session'),
     created_at: time('The creation time.'),
     updated_at: time('The time of the last event.'),
@@ -104,6 +116,8 @@ export function serializeSession(session: Session | undefined) {
     last_seq: session?.lastSeq,
     revision: session?.lastSeq,
     metadata: session?.metadata,
+    source: session?.source ?? null,
+    token_id: session?.tokenId ?? null,
     created_by: session?.createdBy,
     created_at: serializeTime(session?.createdAt),
     updated_at: serializeTime(session?.updatedAt),

@@ -5,6 +5,7 @@ import { SessionAgentLink } from '../../parts/agents/agent-name.tsx';
 import { TextLink } from '../../parts/navigation/links.tsx';
 import type { Column } from '../../parts/resources/long-list.tsx';
 import { SessionMenu } from '../../parts/sessions/session-menu.tsx';
+import { SessionSource } from '../../parts/sessions/source.tsx';
 import { SessionStateBadge } from '../../parts/sessions/state-badge.tsx';
 import { UserName } from '../../parts/users/user-name.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -36,6 +37,15 @@ const OwnerName = ({ session }: { session: Session }) => (
   </span>
 );
 
+const SessionAgentAndSource = ({ session }: { session: Session }) => (
+  <>
+    <SessionAgentLink session={session} />
+    <span className="block truncate text-xs text-muted">
+      <SessionSource session={session} />
+    </span>
+  </>
+);
+
 const eventsText = ({ last_seq: events }: Session) => countText(events, 'event');
 
 const TITLE: Column<Session> = { name: 'Title', cell: (session) => <SessionTitle session={session} /> };
@@ -45,7 +55,11 @@ const OWNER: Column<Session> = {
   cell: (session) => <OwnerName session={session} />,
 };
 const OTHERS: readonly Column<Session>[] = [
-  { name: 'Agent', className: 'w-[18%]', cell: (session) => <SessionAgentLink session={session} /> },
+  {
+    name: 'Agent and source',
+    className: 'w-[18%]',
+    cell: (session) => <SessionAgentAndSource session={session} />,
+  },
   { name: 'State', className: 'w-40', cell: (session) => <SessionStateBadge session={session} /> },
   { name: 'Events', className: 'w-28', cell: eventsText },
   { name: 'Updated', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
@@ -70,6 +84,9 @@ export function SessionCard({ session, showsOwner }: { session: Session; showsOw
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
           <span className="max-w-full min-w-0">
             <SessionAgentLink session={session} />
+          </span>
+          <span className="max-w-full min-w-0 truncate">
+            <SessionSource session={session} />
           </span>
           {showsOwner && <OwnerName session={session} />}
           <SessionStateBadge session={session} />

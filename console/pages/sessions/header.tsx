@@ -4,13 +4,12 @@ import { useState } from 'react';
 import { agents } from '../../api/agents.ts';
 import { isStoppable } from '../../api/session-state.ts';
 import type { Session } from '../../gen/index.ts';
-import { firstEvent } from '../../journal/event-pages.ts';
 import { countedTokensText } from '../../journal/usage-text.ts';
 import type { JournalView } from '../../journal/view.ts';
 import { TextLink } from '../../parts/navigation/links.tsx';
+import { SessionSource } from '../../parts/sessions/source.tsx';
 import { SessionStateBadge } from '../../parts/sessions/state-badge.tsx';
 import { useStop } from '../../parts/sessions/use-stop.ts';
-import { isProtocolActor, ProtocolActor } from '../../parts/tokens/protocol-actor.tsx';
 import { UserName } from '../../parts/users/user-name.tsx';
 import { useViewer } from '../../parts/users/viewer.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -73,7 +72,11 @@ export function SessionHeader({ session, view, isDeleted }: SessionHeaderProps) 
             {session.queue_held && <Badge tone="warn">Queue on hold</Badge>}
             <SandboxBadge session={session} />
             <SessionAgent session={session} />
-            <SessionSource session={session} view={view} />
+            {session.source !== null && session.source !== 'conversation' && (
+              <span className="max-w-full min-w-0 truncate">
+                Source: <SessionSource session={session} />
+              </span>
+            )}
             <SessionTokens session={session} />
             {!isMine && (
               <span className="max-w-full min-w-0">
@@ -134,21 +137,6 @@ function SandboxBadge({ session: { environment_status: status, sandbox } }: { se
       {state.text}
       {sandbox ? ` (${sandbox.provider})` : ''}
     </Badge>
-  );
-}
-
-/** The protocol in which a client has created the session, and its token. Nothing for other sources. */
-function SessionSource({ session, view }: Pick<SessionHeaderProps, 'session' | 'view'>) {
-  const [loaded] = view.events;
-  const isLoaded = loaded?.seq === 1;
-  // A long session opens with its newest events.
-  const { data } = useQuery({ ...firstEvent(session.session_id), enabled: !isLoaded && view.hasEarlier });
-  const first = isLoaded ? loaded : data;
-  if (!first || !isProtocolActor(first.actor)) return null;
-  return (
-    <span className="max-w-full min-w-0 truncate">
-      Source: <ProtocolActor actor={first.actor} ownerId={session.created_by} />
-    </span>
   );
 }
 

@@ -3,38 +3,41 @@ import { tokens } from '../../api/tokens.ts';
 import type { Actor } from '../../gen/index.ts';
 import { useViewer } from '../users/viewer.ts';
 
-const PROTOCOLS: Partial<Record<Actor['type'], string>> = {
-  mcp: 'MCP',
-  openai: 'OpenAI API',
-  a2a: 'A2A',
-};
+export const PROTOCOL_NAMES = { mcp: 'MCP', openai: 'OpenAI API', a2a: 'A2A' } as const;
+const PROTOCOLS: Partial<Record<Actor['type'], string>> = PROTOCOL_NAMES;
 
 export const isProtocolActor = ({ type }: Actor) => PROTOCOLS[type] !== undefined;
 
-export interface ProtocolActorProps {
-  actor: Actor;
+interface ClientTokenProps {
+  /** tok_… */
+  id: string;
   /** usr_…: the owner of the session, who also owns the token. */
   ownerId: string;
 }
 
-/**
- * The protocol by which a client has acted, and the token with which it did: its name for the owner of the token, and the id
- * for other users and of a deleted token. Without a token, only the protocol.
- */
-export function ProtocolActor({ actor: { type, id }, ownerId }: ProtocolActorProps) {
+/** A token behind a dot: its name for its owner, and its id for other users and of a deleted token. */
+export function ClientToken({ id, ownerId }: ClientTokenProps) {
   const { user } = useViewer();
-  const isToken = id.startsWith('tok_');
-  const isOwn = isToken && ownerId === user?.user_id;
-  const { data, isLoading } = useQuery({ ...tokens.names(), enabled: isOwn });
+  const { data, isLoading } = useQuery({ ...tokens.names(), enabled: ownerId === user?.user_id });
+  return (
+    <>
+      {' · '}
+      {isLoading ? '…' : <bdi title={id}>{data?.[id] ?? id}</bdi>}
+    </>
+  );
+}
+
+interface ProtocolActorProps {
+  actor: Actor;
+  ownerId: string;
+}
+
+/** The protocol by which a client has acted, and the token with which it did. Without a token, only the protocol. */
+export function ProtocolActor({ actor: { type, id }, ownerId }: ProtocolActorProps) {
   return (
     <>
       {PROTOCOLS[type]}
-      {isToken && (
-        <>
-          {' · '}
-          {isLoading ? '…' : <bdi title={id}>{data?.[id] ?? id}</bdi>}
-        </>
-      )}
+      {id.startsWith('tok_') && <ClientToken id={id} ownerId={ownerId} />}
     </>
   );
 }

@@ -48,6 +48,11 @@ export interface InitialUpload {
   dataJson: string;
 }
 
+/** The token of the client that creates the session. Undefined without one. */
+export function tokenOf({ actor }: Pick<NewSession, 'actor'>): string | undefined {
+  return isId('tok', actor.id) ? actor.id : undefined;
+}
+
 /** Returns the first events of a new session, its first turn if it has a message, and its status after them. */
 export function initialize(input: NewSession): {
   drafts: EventDraft[];

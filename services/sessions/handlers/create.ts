@@ -10,7 +10,7 @@ import {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { digestedAttachments } from '../attachments.ts';
 import { titleTextOf } from '../domain/content.ts';
-import { INTERACTIVE, type InitialUpload, type NewSession, TRIGGERED } from '../domain/create.ts';
+import { INTERACTIVE, type InitialUpload, type NewSession, TRIGGERED, tokenOf } from '../domain/create.ts';
 import { titleFromText } from '../domain/title.ts';
 import type { IdempotencyKey } from '../store/creations.ts';
 import { actorOf } from './actor.ts';
@@ -188,5 +188,6 @@ const CREATED_SEQ = { withoutMessage: 1, withMessage: 4 };
 
 function createdShape(session: NewSession) {
   const seq = session.contentJson === undefined ? CREATED_SEQ.withoutMessage : CREATED_SEQ.withMessage;
-  return { ...session, title: session.title ?? null, lastSeq: session.upload ? seq + 1 : seq };
+  const lastSeq = session.upload ? seq + 1 : seq;
+  return { ...session, title: session.title ?? null, lastSeq, tokenId: tokenOf(session) };
 }

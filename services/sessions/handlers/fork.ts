@@ -91,7 +91,9 @@ export function forkHandlers({
       };
       const answerFor = ({ lastSeq }: ForkResult) => {
         const metadata = JSON.parse(row.metadata);
-        return Session.encode(createdSessionMessage({ ...fork, createdAt, metadata, lastSeq })).finish();
+        return Session.encode(
+          createdSessionMessage({ ...fork, source: 'fork', createdAt, metadata, lastSeq }),
+        ).finish();
       };
       try {
         const { answer, replayed } = await forks.fork({ ...fork, createdAt }, key, answerFor, call);

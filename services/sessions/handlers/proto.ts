@@ -13,6 +13,9 @@ interface CreatedSession {
   title: string | null;
   metadata: Record<string, string>;
   ownerId: string;
+  source: string;
+  /** tok_…. Undefined without one. */
+  tokenId?: string | undefined;
   /** The first message: JSON array of content parts. Absent when there is none. */
   contentJson?: string | undefined;
   lastSeq: number;
@@ -46,6 +49,8 @@ export function createdSessionMessage(created: CreatedSession): Session {
     sandboxProvider: '',
     state: queued ? 'queued' : '',
     queueHeld: false,
+    source: created.source,
+    tokenId: created.tokenId,
   };
 }
 
@@ -78,6 +83,8 @@ export function sessionMessage(row: SessionRow): Session {
     sandboxProvider: row.sandbox_provider ?? '',
     state: derivedState({ status: row.status, stopReason, hasCurrentTurn }) ?? '',
     queueHeld: row.queue_held,
+    source: row.source ?? undefined,
+    tokenId: row.token_id ?? undefined,
   };
 }
 

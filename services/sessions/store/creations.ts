@@ -16,7 +16,7 @@ import {
 import type { Refusal } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { NewTurn } from '../domain/change.ts';
-import { initialize, type NewSession } from '../domain/create.ts';
+import { initialize, type NewSession, tokenOf } from '../domain/create.ts';
 import type { SessionStatus } from '../domain/state.ts';
 import { type Columns, columnList, columnNames, columnTable } from './columns.ts';
 import type { Hints } from './hints.ts';
@@ -44,6 +44,8 @@ const SESSION = {
   body_bytes: ['bigint', ({ session }) => session.bodyBytes],
   source_address: ['text', ({ session }) => session.sourceAddress],
   request_id: ['text', ({ session }) => session.requestId],
+  source: ['text', ({ session }) => session.source],
+  token_id: ['text', ({ session }) => tokenOf(session)],
   created_at: ['timestamptz', ({ session }) => session.createdAt],
 } satisfies Columns<CreatedRows>;
 

@@ -18,8 +18,8 @@ const ROW_BYTES = 256 * 1024;
 
 const SESSION = statement(
   'sessions.fork',
-  `insert into sessions (session_id, owner_id, agent_id, agent_version, title, metadata, overrides, created_at)
-   values ($1, $2, $3, $4, $5, $6, (select overrides from sessions where session_id = $7), $8)`,
+  `insert into sessions (session_id, owner_id, agent_id, agent_version, title, metadata, overrides, created_at, source)
+   values ($1, $2, $3, $4, $5, $6, (select overrides from sessions where session_id = $7), $8, 'fork')`,
 );
 const HEAD = statement(
   'sessions.fork_head',

@@ -25,6 +25,9 @@ export interface SessionRow extends UsageRow {
   deployment_id: string | null;
   /** A webhook created the session. */
   is_invocation: boolean;
+  /** Null for sessions of earlier releases. */
+  source: string | null;
+  token_id: string | null;
   title: string | null;
   metadata: string;
   created_at: Date;

@@ -40,6 +40,7 @@ export interface SessionFilter {
 
 export const SESSION_COLUMNS = `
   s.session_id, s.owner_id, s.agent_id, s.agent_version, s.deployment_id, s.body_bytes is not null as is_invocation, s.title, s.metadata, s.created_at,
+  s.source, s.token_id,
   s.archived_at, h.last_seq, h.status, h.stop_reason, h.current_turn_id, h.queued_turns, h.queue_held, h.input_tokens,
   h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.reasoning_tokens, h.estimated, h.steps, h.tool_calls, h.active_ms, h.updated_at,
   h.environment_status, h.sandbox_id, h.sandbox_provider`;

@@ -69,6 +69,14 @@ describe('a session of an MCP client', () => {
     await event.getByText('MCP · Editor', { exact: true }).waitFor();
   });
 
+  it.each([1_280, 360])('shows both in the list of sessions, in a window of %i pixels', async (width) => {
+    await bob.setViewportSize({ width, height: 800 });
+    await bob.goto('/sessions');
+    await bob.getByRole('main').getByText('MCP · Editor', { exact: true }).waitFor();
+    expect(await bob.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await axeViolations(bob)).toEqual([]);
+  });
+
   it('shows the id of the token to another user, and of a deleted token', async () => {
     await carol.goto(`/sessions/${session}`);
     await sourceOf(carol, token).waitFor();

@@ -21,6 +21,14 @@ describe.each(TRANSPORTS)('requests of protocols over %s', (transport) => {
       .filter((event) => event.type === type)
       .map(({ json }) => JSON.parse(json).actor);
 
+  async function listedSource(sessionId: string) {
+    const page = { limit: 1, cursor: '' };
+    const filter = { agentId: '', deploymentId: '', status: '', states: [], q: sessionId };
+    const { sessions } = await system.edge.listSessions({ page, ...filter }, { caller: OWNER });
+    const [listed] = sessions;
+    return { source: listed?.source, tokenId: listed?.tokenId };
+  }
+
   it.each(PROTOCOLS)(
     'a session created with %s names it as source, and the token as actor',
     async (protocol) => {
@@ -32,13 +40,27 @@ describe.each(TRANSPORTS)('requests of protocols over %s', (transport) => {
         actor: { type: protocol, id: TOKEN },
       });
       expect(await actorsOf(sessionId, 'user.message')).toEqual([{ type: protocol, id: TOKEN }]);
+      expect(await listedSource(sessionId)).toEqual({ source: protocol, tokenId: TOKEN });
     },
   );
+
+  it('a session created with the REST API and a fork have a source and no token', async () => {
+    const sessionId = track(await createConversation(system, 'hello', undefined, OWNER));
+    const { session } = await system.edge.forkSession(
+      { sessionId, afterSeq: 1, idempotencyKey: '' },
+      { caller: OWNER },
+    );
+    const forkId = track(session?.sessionId ?? '');
+    expect(session?.source).toBe('fork');
+    expect(await listedSource(sessionId)).toEqual({ source: 'conversation', tokenId: undefined });
+    expect(await listedSource(forkId)).toEqual({ source: 'fork', tokenId: undefined });
+  });
 
   it('the user is the actor if the credential is an access token of the identity provider', async () => {
     const caller = { ...OWNER, credential: 'access_token', protocol: 'mcp' as const };
     const sessionId = track(await createConversation(system, 'hello', undefined, caller));
     expect(await actorsOf(sessionId, 'session.created')).toEqual([{ type: 'mcp', id: OWNER.userId }]);
+    expect(await listedSource(sessionId)).toEqual({ source: 'mcp', tokenId: undefined });
   });
 
   it('the user decides an approval and answers a call, and the token is the actor', async () => {

@@ -62,6 +62,12 @@ export interface Session {
   state: string;
   /** Queued turns wait until the queue is released. */
   queueHeld: boolean;
+  /** conversation | webhook | schedule | channel | mcp | openai | a2a | fork. Absent for sessions of earlier releases. */
+  source?:
+    | string
+    | undefined;
+  /** tok_…: the token of the client of mcp, openai or a2a that created the session. Absent without one. */
+  tokenId?: string | undefined;
 }
 
 export interface Session_MetadataEntry {
@@ -1402,6 +1408,8 @@ function createBaseSession(): Session {
     sandboxProvider: "",
     state: "",
     queueHeld: false,
+    source: undefined,
+    tokenId: undefined,
   };
 }
 
@@ -1478,6 +1486,12 @@ export const Session: MessageFns<Session> = {
     }
     if (message.queueHeld !== false) {
       writer.uint32(192).bool(message.queueHeld);
+    }
+    if (message.source !== undefined) {
+      writer.uint32(202).string(message.source);
+    }
+    if (message.tokenId !== undefined) {
+      writer.uint32(210).string(message.tokenId);
     }
     return writer;
   },
@@ -1688,6 +1702,22 @@ export const Session: MessageFns<Session> = {
             }
 
             message.queueHeld = reader.bool();
+            continue;
+          }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.tokenId = reader.string();
             continue;
           }
         }
