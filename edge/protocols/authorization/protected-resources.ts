@@ -4,10 +4,11 @@ import type { CallOptions } from '../../../lib/grpc/contract.ts';
 import type { GetAuthorizationServerResponse } from '../../../proto/gen/ahs/auth/v1/auth.ts';
 import type { Clients } from '../../clients.ts';
 import type { AuthMode } from '../../config.ts';
+import { ENDPOINTS } from './endpoints.ts';
 
 export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
-/** The scopes of these endpoints. `approve` is requested only by clients that decide approvals. */
-const SCOPES = ['mcp', 'approve'];
+/** The scopes of an endpoint. `approve` is requested only by clients that decide approvals, which the OpenAI API cannot. */
+const scopesOf = (endpoint: string) => (endpoint === ENDPOINTS.openai ? ['mcp'] : ['mcp', 'approve']);
 /** auth reads its settings when it starts, so a change takes effect after this time at the latest. */
 const MAX_AGE_MS = 60_000;
 
@@ -57,7 +58,7 @@ export class ProtectedResources {
     return {
       resource,
       authorization_servers: [issuer],
-      scopes_supported: SCOPES.map((scope) => scopePrefix + scope),
+      scopes_supported: scopesOf(endpoint).map((scope) => scopePrefix + scope),
       bearer_methods_supported: ['header'],
       resource_name: 'Agent Hosting Service',
     };

@@ -38,7 +38,7 @@ const metadataRoute = (suffix: string, endpoint: string, operationId: string, su
     tag: 'Protocols',
     summary,
     description:
-      'MCP clients read from this document where their user can log in (RFC 9728). It exists in team mode if ' +
+      'Clients read from this document where their user can log in (RFC 9728). It exists in team mode if ' +
       'SERVICE_OIDC_AUDIENCE is set.',
     responses: {
       200: {
@@ -87,5 +87,11 @@ export const resourceMetadataRoutes = [
     ENDPOINTS.agentMcp,
     'getAgentMcpResourceMetadata',
     'Get the OAuth metadata of the MCP endpoint of an agent',
+  ),
+  metadataRoute(
+    ENDPOINTS.openai,
+    ENDPOINTS.openai,
+    'getOpenaiResourceMetadata',
+    'Get the OAuth metadata of the OpenAI-compatible API',
   ),
 ];

@@ -32,6 +32,7 @@ const PREFIXES: Record<string, string> = {
   model: 'agt',
   response_id: 'resp',
 };
+const OPENAI = '/api/v1/openai/v1';
 const LOGOUT = 'POST /api/v1/auth/logout';
 
 const isChange = (route: string) => !route.startsWith('GET ');
@@ -212,10 +213,10 @@ function challengeOf(
   expected: AuthorizedResult,
   { needs }: RouteExpectation,
   isToken: boolean,
-  metadata: string,
+  metadata: string | undefined,
 ): string | null {
   const realm = 'Bearer realm="agent-hosting-service"';
-  const login = needs === 'mcp' ? `, resource_metadata="${metadata}", scope="agents:mcp"` : '';
+  const login = metadata ? `, resource_metadata="${metadata}", scope="agents:mcp"` : '';
   if (expected === 'UNAUTHENTICATED' || expected === 'TOKEN_EXPIRED')
     return `${realm}${isToken ? ', error="invalid_token"' : ''}${login}`;
   if (expected !== 'SCOPE_INSUFFICIENT') return null;
@@ -223,10 +224,12 @@ function challengeOf(
   return `${realm}, error="insufficient_scope"${login || `, scope="${scope}"`}`;
 }
 
-/** The URL of the metadata of a protocol endpoint, with the ids that the requests have. */
-function metadataUrl(origin: string, route: string): string {
-  const path = route.split(' ')[1]?.replace('{agent_id}', `agt_${NOWHERE}`);
-  return `${origin}/.well-known/oauth-protected-resource${path}`;
+/** The URL of the metadata of a protected resource, with the ids that the requests have. Undefined for other routes. */
+function metadataUrl(origin: string, route: string): string | undefined {
+  const [, path = ''] = route.split(' ');
+  const resource = path.startsWith(`${OPENAI}/`) ? OPENAI : path.replace('{agent_id}', `agt_${NOWHERE}`);
+  const isResource = resource === OPENAI || ROUTE_ACCESS[route]?.needs === 'mcp';
+  return isResource ? `${origin}/.well-known/oauth-protected-resource${resource}` : undefined;
 }
 
 const requiredScope = ({ needs }: RouteExpectation) =>

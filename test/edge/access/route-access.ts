@@ -54,6 +54,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'GET /.well-known/oauth-protected-resource/api/v1/mcp': nothing(200),
   'GET /.well-known/oauth-protected-resource/mcp': nothing(200),
   'GET /.well-known/oauth-protected-resource/api/v1/mcp/agents/{agent_id}': nothing(200),
+  'GET /.well-known/oauth-protected-resource/api/v1/openai/v1': nothing(200),
   'GET /livez': nothing('OK'),
   'GET /readyz': nothing('OK'),
   'GET /healthz': nothing('OK'),

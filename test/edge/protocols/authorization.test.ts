@@ -9,6 +9,7 @@ const PAGE = 'https://app.example.com';
 const INTERNAL = 'mcp.internal';
 const REALM = 'Bearer realm="agent-hosting-service"';
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+const OPENAI = '/api/v1/openai/v1';
 const AGENT = `agt_${'0'.repeat(26)}`;
 const ENDPOINTS = ['/api/v1/mcp', '/mcp', `/api/v1/mcp/agents/${AGENT}`];
 const SETTINGS = {
@@ -78,6 +79,16 @@ describe('protected resources in team mode', () => {
         scopes_supported: ['agents:mcp', 'agents:approve'],
         bearer_methods_supported: ['header'],
         resource_name: 'Agent Hosting Service',
+      });
+    });
+
+    it('of the OpenAI-compatible API is that of its base URL', async () => {
+      const { status, text } = await send(team.url, `GET ${WELL_KNOWN}${OPENAI}`, {});
+      expect(status).toBe(200);
+      expect(JSON.parse(text)).toMatchObject({
+        resource: PUBLIC + OPENAI,
+        authorization_servers: [team.provider.issuer],
+        scopes_supported: ['agents:mcp'],
       });
     });
 
@@ -167,6 +178,20 @@ describe('protected resources in team mode', () => {
           expect((await send(team.url, 'GET /api/v1/agents', headers)).status).toBe(401);
         }
       }
+    });
+
+    it('of the OpenAI-compatible API counts for all of its routes and for no other resource', async () => {
+      const models = (headers: Headers) => send(team.url, `GET ${OPENAI}/models`, headers);
+      const own = bearer(await token(PUBLIC + OPENAI));
+      for (const headers of [own, bearer(await token(AUDIENCE)), bearer(personal)])
+        expect((await models(headers)).status).toBe(200);
+      expect((await send(team.url, `GET ${OPENAI}/models/${agent}`, own)).status).toBe(200);
+      expect(await status('/mcp', own)).toBe(401);
+      const refused = await models(bearer(await token(`${PUBLIC}/mcp`)));
+      expect([refused.status, codeOf(refused)]).toEqual([401, 'UNAUTHENTICATED']);
+      expect(refused.headers.get('www-authenticate')).toBe(
+        `${REALM}, error="invalid_token", resource_metadata="${PUBLIC}${WELL_KNOWN}${OPENAI}", scope="agents:mcp"`,
+      );
     });
 
     it('is not that of another origin, Host or spelling', async () => {
