@@ -64,6 +64,11 @@ export class IdentityProvider implements AsyncDisposable {
     return provider;
   }
 
+  /** The metadata documents of clients whose ids are URLs, by URL. */
+  readonly clientDocuments: Record<string, object> = {};
+  /** The URLs of the documents that it has fetched. */
+  readonly fetched: string[] = [];
+
   private constructor(options: IdentityProviderOptions) {
     this.#options = options;
     this.accounts = options.accounts ?? {};
@@ -190,6 +195,8 @@ export class IdentityProvider implements AsyncDisposable {
         return groups ? { groups } : undefined;
       },
       interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+      // It fetches nothing but the metadata documents of clients.
+      fetch: async (url: string | URL) => this.#fetchDocument(String(url)),
       loadExistingGrant: (ctx: GrantContext) => grantAll(ctx),
       ttl: {
         AccessToken: 600,
@@ -204,6 +211,8 @@ export class IdentityProvider implements AsyncDisposable {
         devInteractions: { enabled: false },
         // MCP clients register themselves.
         registration: { enabled: true },
+        // Or their id is the URL of a document.
+        clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
         introspection: { enabled: true, allowedPolicy: () => true },
         rpInitiatedLogout: {
           enabled: true,
@@ -224,6 +233,12 @@ export class IdentityProvider implements AsyncDisposable {
         ctx.body = JSON.stringify(out);
       },
     };
+  }
+
+  #fetchDocument(url: string): Response {
+    this.fetched.push(url);
+    const document = this.clientDocuments[url];
+    return document ? Response.json(document) : new Response(null, { status: 404 });
   }
 
   async #account(subject: string) {

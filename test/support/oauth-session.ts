@@ -19,12 +19,18 @@ export class OAuthSession implements OAuthClientProvider {
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   };
+  /** The URL of a document with the metadata, which is the client id. Undefined: the client registers. */
+  readonly clientMetadataUrl?: string;
   /** The URL to which the client sends its user. */
   authorizationUrl: URL | undefined;
   stored: StoredOAuthTokens | undefined;
   #client: StoredOAuthClientInformation | undefined;
   #discovery: OAuthDiscoveryState | undefined;
   #verifier = '';
+
+  constructor({ clientMetadataUrl }: { clientMetadataUrl?: string } = {}) {
+    if (clientMetadataUrl !== undefined) this.clientMetadataUrl = clientMetadataUrl;
+  }
 
   tokens(): StoredOAuthTokens | undefined {
     return this.stored;

@@ -95,6 +95,29 @@ describe('an MCP client that logs in through the identity provider', () => {
     );
   });
 
+  it.each([
+    ['@modelcontextprotocol/client', CURRENT],
+    ['@modelcontextprotocol/sdk', FORMER],
+  ])('logs in without a registration if its id is the URL of its metadata: %s', async (name, client) => {
+    const clientMetadataUrl = `https://clients.example/${encodeURIComponent(name)}/client.json`;
+    const session = new OAuthSession({ clientMetadataUrl });
+    const { provider } = team;
+    provider.clientDocuments[clientMetadataUrl] = {
+      ...session.clientMetadata,
+      client_id: clientMetadataUrl,
+    };
+    const isRegistration = (path: string) => path === '/reg';
+    const registrations = provider.requests.filter(isRegistration).length;
+    expect(await logIn(client, urlOf('/api/v1/mcp'), session)).toContain('get_agent');
+    expect(session.authorizationUrl?.searchParams.get('client_id')).toBe(clientMetadataUrl);
+    expect(provider.fetched).toContain(clientMetadataUrl);
+    expect(provider.requests.filter(isRegistration)).toHaveLength(registrations);
+    expect(decodeJwt(session.stored?.access_token ?? '')).toMatchObject({
+      aud: urlOf('/api/v1/mcp').href,
+      client_id: clientMetadataUrl,
+    });
+  });
+
   it('has to log in again for another endpoint', async () => {
     const session = new OAuthSession();
     await logIn(CURRENT, urlOf('/mcp'), session);
