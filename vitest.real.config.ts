@@ -14,7 +14,7 @@ const JOURNEYS = [
 /** Cases for separate processes only. */
 const SEPARATE_PROCESSES = [
   'test/edge/{structured-output,client-tool-overrides}.test.ts',
-  'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages,vault-traffic,egress-targets,model-key-outage,killed-schedulers,killed-channel-workers,channel-secrets,protocols/mcp/two-edges}.test.ts',
+  'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages,vault-traffic,egress-targets,model-key-outage,killed-schedulers,killed-channel-workers,channel-secrets,protocols/{mcp,a2a}/two-edges}.test.ts',
 ];
 /** Contract suites, which lane 1 runs over call streams. */
 const CONTRACTS = globSync('test/{lib/grpc,services}/**/*.test.ts').filter((file) =>
@@ -42,7 +42,7 @@ export default defineConfig({
           name: 'one process',
           include: [
             ...[...JOURNEYS, ...CRASHES, 'test/edge/{stream,malformed-requests}.test.ts'],
-            'test/real/{,console/,products/,protocols/,protocols/mcp/,protocols/openai/}*.test.ts',
+            'test/real/{,console/,products/,protocols/,protocols/mcp/,protocols/openai/,protocols/a2a/}*.test.ts',
           ],
           exclude: SEPARATE_PROCESSES,
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },

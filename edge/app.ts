@@ -186,7 +186,7 @@ export async function createApp(
     const refusal = checkBrowserRequest(rules, { method, headers, isPage, isProtocol, credential });
     if (refusal) throw refusal;
     if (allowedOrigin !== undefined && isPreflight(request)) return answerPreflight(request, reply);
-    if (url !== undefined) await authenticator.authorize(request, reply);
+    if (url !== undefined && !routeConfig.authorizesItself) await authenticator.authorize(request, reply);
   });
   handleExpectations(app.server);
   refuseConnect(app.server, exchanges, respondToInvalid);

@@ -144,7 +144,10 @@ export interface RawRoute<Query extends TObject = TObject> extends Operation<Que
   compressed?: true;
   /** The access in local mode, if it differs. */
   localAccess?: RouteAccess;
-  config?: Pick<FastifyContextConfig, 'longLived' | 'slowBody' | 'isPage' | 'refusalPage' | 'protocol'>;
+  config?: Pick<
+    FastifyContextConfig,
+    'longLived' | 'slowBody' | 'isPage' | 'refusalPage' | 'protocol' | 'authorizesItself'
+  >;
   /** Called once, when the route is registered. */
   createHandler(context: RouteContext, readQuery: (raw: RawQuery) => Static<Query>): RawHandler;
 }

@@ -1,5 +1,6 @@
 import { aiMessageRoutes } from './ai-stream/history-route.ts';
 import { aiStreamRoutes } from './ai-stream/route.ts';
+import { a2aRoutes } from './protocols/a2a/routes.ts';
 import { resourceMetadataRoutes } from './protocols/authorization/routes.ts';
 import { mcpRoutes } from './protocols/mcp/routes.ts';
 import { openaiRoutes } from './protocols/openai/routes.ts';
@@ -115,5 +116,6 @@ export const ROUTES: readonly Route[] = [
   ...callbackRoutes,
   ...mcpRoutes,
   ...openaiRoutes,
+  ...a2aRoutes,
   ...probeRoutes,
 ];

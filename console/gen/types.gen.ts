@@ -18464,6 +18464,209 @@ export type OpenaiCancelResponseResponses = {
 
 export type OpenaiCancelResponseResponse = OpenaiCancelResponseResponses[keyof OpenaiCancelResponseResponses];
 
+export type A2aGetAgentCardData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+    };
+    query?: never;
+    url: '/a2a/{agent_id}/.well-known/agent-card.json';
+};
+
+export type A2aGetAgentCardErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'INVALID_REQUEST';
+            }>;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
+     */
+    404: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'AGENT_NOT_FOUND';
+            }>;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            }>;
+        };
+    };
+};
+
+export type A2aGetAgentCardError = A2aGetAgentCardErrors[keyof A2aGetAgentCardErrors];
+
+export type A2aGetAgentCardResponses = {
+    /**
+     * The agent card of A2A 1.0.
+     */
+    200: {
+        [key: string]: unknown;
+    };
+};
+
+export type A2aGetAgentCardResponse = A2aGetAgentCardResponses[keyof A2aGetAgentCardResponses];
+
+export type A2aData = {
+    /**
+     * A JSON-RPC message of A2A 1.0.
+     */
+    body: {
+        jsonrpc: '2.0';
+        [key: string]: unknown;
+    };
+    path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
+        agent_id: string;
+    };
+    query?: never;
+    url: '/a2a/{agent_id}';
+};
+
+export type A2aErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'INVALID_REQUEST' | 'CONTENT_NOT_SUPPORTED' | 'INVALID_CURSOR';
+            }>;
+        };
+    };
+    /**
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
+     */
+    404: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'AGENT_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
+            }>;
+        };
+    };
+    /**
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED' | 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+            }>;
+        };
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'FILE_TOO_LARGE';
+            }>;
+        };
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+            }>;
+        };
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'STORAGE_FULL';
+            }>;
+        };
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: Array<{
+                reason?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+            }>;
+        };
+    };
+};
+
+export type A2aError = A2aErrors[keyof A2aErrors];
+
+export type A2aResponses = {
+    /**
+     * A JSON-RPC message of A2A 1.0.
+     */
+    200: {
+        jsonrpc: '2.0';
+        [key: string]: unknown;
+    };
+};
+
+export type A2aResponse = A2aResponses[keyof A2aResponses];
+
 export type IsAliveData = {
     body?: never;
     path?: never;

@@ -44,6 +44,8 @@ declare module 'fastify' {
     isPage?: boolean;
     /** The page of the console to which a refused request that accepts HTML is redirected, with the code in `refused`. */
     refusalPage?: string;
+    /** The handler calls `authorize` itself, unless the request needs no credential. */
+    authorizesItself?: true;
     /** The protocol that the route speaks. Its requests are attributed to the token, and cookies are ignored. */
     protocol?: Protocol;
   }

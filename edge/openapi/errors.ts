@@ -124,8 +124,33 @@ const OPENAI: ErrorShape = {
   }),
 };
 
+/** JSON-RPC with the details that A2A describes: https://a2a-protocol.org/latest/specification/#95-error-handling */
+const A2A: ErrorShape = {
+  prefix: 'A2a',
+  schemaOf: (codes) => ({
+    type: 'object',
+    required: ['jsonrpc', 'id', 'error'],
+    properties: {
+      jsonrpc: { const: '2.0' },
+      id: { type: ['string', 'integer', 'null'] },
+      error: {
+        type: 'object',
+        required: ['code', 'message'],
+        properties: {
+          code: { type: 'integer' },
+          message: { type: 'string' },
+          data: {
+            type: 'array',
+            items: { type: 'object', properties: { reason: { enum: codes } } },
+          },
+        },
+      },
+    },
+  }),
+};
+
 /** The form of errors on the routes of a protocol. */
-export const PROTOCOL_ERRORS: Partial<Record<Protocol, ErrorShape>> = { mcp: JSON_RPC, openai: OPENAI };
+export const PROTOCOL_ERRORS: Record<Protocol, ErrorShape> = { mcp: JSON_RPC, openai: OPENAI, a2a: A2A };
 
 /**
  * The responses of an operation for its declared and implied error codes: one per status, and `default` for the common

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Refusal } from '../../lib/errors.ts';
 import type { Protocol } from '../../lib/event-types.ts';
 import { errorText } from '../errors.ts';
+import { a2aErrorText } from './a2a/errors.ts';
 import { refusalText } from './mcp/json-rpc.ts';
 import { openaiErrorText } from './openai/errors.ts';
 
@@ -18,6 +19,8 @@ export function errorBody(request: FastifyRequest, refusal: Refusal): string {
       return refusalText(refusal, request.id);
     case 'openai':
       return openaiErrorText(refusal, request.id);
+    case 'a2a':
+      return a2aErrorText(refusal, request);
     default:
       return errorText(refusal, request.id);
   }

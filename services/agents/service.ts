@@ -53,6 +53,7 @@ export const peers: Peers<AgentsServiceDefinition> = {
   createAgent: ['edge'],
   listAgents: ['edge'],
   getAgent: ['edge', 'deployments'],
+  getPublicCard: ['edge'],
   updateAgent: ['edge'],
   deleteAgent: ['edge'],
   listAgentVersions: ['edge'],

@@ -96,6 +96,8 @@ interface CodeSchema {
 type EnvelopeSchema = { allOf: [object, CodeSchema] };
 type JsonRpcSchema = { properties: { error: { properties: { data: CodeSchema } } } };
 type OpenaiSchema = { properties: { error: CodeSchema } };
+type A2aDetails = { items: { properties: { reason: { enum: string[] } } } };
+type A2aSchema = { properties: { error: { properties: { data: A2aDetails } } } };
 
 function errorsOf(responses: Operation['responses']): Map<number, string[]> {
   const codesOf = ({ content }: DocumentedResponse) => {
@@ -103,11 +105,14 @@ function errorsOf(responses: Operation['responses']): Map<number, string[]> {
       | EnvelopeSchema
       | JsonRpcSchema
       | OpenaiSchema
+      | A2aSchema
       | undefined;
     if (!schema) return [];
     if ('allOf' in schema) return schema.allOf[1].properties.code.enum;
     const { properties } = schema.properties.error;
-    return ('data' in properties ? properties.data.properties : properties).code.enum;
+    if (!('data' in properties)) return properties.code.enum;
+    const { data } = properties;
+    return 'items' in data ? data.items.properties.reason.enum : data.properties.code.enum;
   };
   const { default: common, ...own } = responses;
   const byStatus = Map.groupBy(common ? codesOf(common) : [], (code) => ERRORS[code as ErrorCode].status);

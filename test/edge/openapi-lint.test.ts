@@ -43,6 +43,8 @@ const MAX_BYTES_OF_OPENAI = 40_000;
 const MAX_BYTES_OF_COMPACTIONS = 4_400;
 /** Cached, cache-written, reasoning and estimated tokens, in the usage of events, turns and sessions. */
 const MAX_BYTES_OF_TOKEN_DETAILS = 1_600;
+/** The endpoints of A2A, with errors in its form. */
+const MAX_BYTES_OF_A2A = 16_000;
 const MAX_BYTES =
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
@@ -53,6 +55,7 @@ const MAX_BYTES =
   MAX_BYTES_OF_CHANNELS +
   MAX_BYTES_OF_MCP +
   MAX_BYTES_OF_OPENAI +
+  MAX_BYTES_OF_A2A +
   MAX_BYTES_OF_EXPOSURE +
   MAX_BYTES_OF_COMPACTIONS +
   MAX_BYTES_OF_MESSAGE_SENDERS +

@@ -18,7 +18,10 @@ export const PendingApproval = Type.Object({
   expires_at: Type.String(),
 });
 
-export async function pendingApprovals({ context, call }: McpOperation, turn: Turn) {
+export async function pendingApprovals(
+  { context, call }: Pick<McpOperation, 'context' | 'call'>,
+  turn: Turn,
+) {
   const { approvals } = await context.clients.sessions.listApprovals(
     { sessionId: turn.sessionId, page: { limit: MAX_PENDING, cursor: '' }, status: 'pending' },
     call,

@@ -17,7 +17,10 @@ export const PendingQuestion = Type.Object({
   expires_at: Type.String(),
 });
 
-export async function pendingQuestions({ context, call }: McpOperation, turn: Turn) {
+export async function pendingQuestions(
+  { context, call }: Pick<McpOperation, 'context' | 'call'>,
+  turn: Turn,
+) {
   const { toolCalls } = await context.clients.sessions.listToolCalls(
     { sessionId: turn.sessionId, page: { limit: MAX_PENDING, cursor: '' }, status: 'pending' },
     call,

@@ -8,6 +8,8 @@ const MAX_FILES = 100;
 const MAX_CHANGES = 500;
 const PAGE_ITEMS = 100;
 
+type Operation = Pick<McpOperation, 'context' | 'call'>;
+
 export interface TurnFile {
   path: string;
   size: number;
@@ -17,7 +19,7 @@ export interface TurnFile {
  * The files that the turn has written and not deleted, in the order of their last change. The journal has file events later and
  * without their turn, so they are the changes of those versions of the workspace that the results of the turn's tools name.
  */
-export async function turnFiles(operation: McpOperation, turn: Turn): Promise<TurnFile[]> {
+export async function turnFiles(operation: Operation, turn: Turn): Promise<TurnFile[]> {
   if (!turn.usage?.toolCalls) return [];
   const versions = await workspaceVersions(operation, turn);
   if (versions.size === 0) return [];
@@ -33,7 +35,7 @@ export async function turnFiles(operation: McpOperation, turn: Turn): Promise<Tu
 }
 
 /** The versions after the tool calls of the turn. A call that has changed nothing names an older version. */
-async function workspaceVersions({ context, call }: McpOperation, turn: Turn): Promise<Set<number>> {
+async function workspaceVersions({ context, call }: Operation, turn: Turn): Promise<Set<number>> {
   const { sessionId, position } = turn;
   const versions = new Set<number>();
   let cursor = '';
@@ -54,7 +56,7 @@ async function workspaceVersions({ context, call }: McpOperation, turn: Turn): P
   return versions;
 }
 
-async function newestChanges({ context, call }: McpOperation, value: string): Promise<PathChange[]> {
+async function newestChanges({ context, call }: Operation, value: string): Promise<PathChange[]> {
   const { files } = context.clients;
   const place = { of: { $case: 'sessionId' as const, value } };
   const { workspace } = await files.getWorkspace({ place }, call);

@@ -15,6 +15,8 @@ interface ReadOptions {
   passive?: boolean;
   /** Ends at the newest event, also while the turn goes on. */
   untilCaughtUp?: boolean;
+  /** A turn that waits since this seq or before goes on, because it was answered or the caller waits for that. */
+  answeredUpTo?: number;
 }
 
 /** Follows the session until the turn has ended or waits for a person. */
@@ -23,11 +25,11 @@ export async function* readAnswer(
   call: CallOptions,
   { sessionId, from }: StartedTurn,
   fold: AnswerFold,
-  { passive = false, untilCaughtUp = false }: ReadOptions = {},
+  { passive = false, untilCaughtUp = false, answeredUpTo = 0 }: ReadOptions = {},
 ): AsyncGenerator<AnswerBatch> {
   const request = { sessionId, afterSeq: from, fromNow: false, types: ANSWER_TYPES, untilCaughtUp, passive };
   for await (const { events, caughtUp } of sessions.follow(request, call)) {
     yield { texts: events.map((event) => fold.add(event)).filter((text) => text !== undefined), caughtUp };
-    if (fold.end || (caughtUp && fold.isWaiting)) return;
+    if (fold.end || (caughtUp && fold.isWaiting && fold.lastSeq > answeredUpTo)) return;
   }
 }

@@ -73,6 +73,14 @@ export function applyPatch<Given extends Agent>(agent: Given, patch: AgentPatch,
   return sameLabels(form, agent) ? agent : { ...agent, ...labelsOf(form), updatedAt: now };
 }
 
+/** What anyone can read of an agent whose agent card is public. */
+export interface PublicCard {
+  agentId: string;
+  name: string;
+  description: string;
+  version: number;
+}
+
 /** The facts that decide whether a user can start a session with an agent. */
 export interface StartConditions {
   version: number;

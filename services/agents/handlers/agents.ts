@@ -25,7 +25,13 @@ import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<
   Handlers<AgentsServiceDefinition>,
-  'createAgent' | 'listAgents' | 'getAgent' | 'updateAgent' | 'deleteAgent' | 'listAgentVersions'
+  | 'createAgent'
+  | 'listAgents'
+  | 'getAgent'
+  | 'getPublicCard'
+  | 'updateAgent'
+  | 'deleteAgent'
+  | 'listAgentVersions'
 >;
 
 /** The members of a change that decide who can find an agent or read its card. */
@@ -110,6 +116,10 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       const agent = requireFound(await agents.agent(viewer, agentId, call), AGENT_KIND);
       await recordForeignAccess('agent.look', agent, viewer, call);
       return { agent };
+    },
+
+    async getPublicCard({ agentId }, call) {
+      return requireFound(await agents.publicCard(agentId, call), AGENT_KIND);
     },
 
     async updateAgent(request, call) {

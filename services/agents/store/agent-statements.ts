@@ -55,6 +55,13 @@ export const BY_ID = statement(
    where a.agent_id = $4 and ${IS_VISIBLE}`,
 );
 
+/** For everyone, also without a user. */
+export const PUBLIC_CARD = statement(
+  'agents.public_card',
+  `select agent_id as "agentId", name, description, version from agents
+   where agent_id = $1 and exposed_to_a2a = 'public' and deleted_at is null`,
+);
+
 /** Always one row, so that the response time does not reveal whether an agent exists. */
 export const LEVEL_OF = statement(
   'agents.level',

@@ -9,7 +9,7 @@ import {
   requireLevel,
   type VersionedAccess,
 } from '../domain/access.ts';
-import type { Agent, AgentWithLevel, StartConditions } from '../domain/agent.ts';
+import type { Agent, AgentWithLevel, PublicCard, StartConditions } from '../domain/agent.ts';
 import type { AgentKind } from '../domain/agent-kind.ts';
 import { accessOf } from './agent-access.ts';
 import * as sql from './agent-statements.ts';
@@ -84,6 +84,13 @@ export function createAgentStore(db: Database, kind: AgentKind, { mcpMaxTools }:
     },
 
     agent: find,
+
+    /** What anyone can read of an agent whose card is public. */
+    async publicCard(agentId: string, options?: ReadOptions): Promise<PublicCard | undefined> {
+      if (!isId(prefix, agentId)) return undefined;
+      const [row] = await db.rows<PublicCard>(sql.PUBLIC_CARD, [agentId], options);
+      return row;
+    },
 
     /** The viewer's level; undefined if they cannot see the agent. */
     async level(

@@ -21,9 +21,15 @@ export async function parseResponse(response: Response): Promise<ParsedResponse>
   return { status, headers, text, code, data };
 }
 
-/** The code of an error without envelope: of JSON-RPC, or in the shape of OpenAI. */
-function codeOf(error?: { code?: string; data?: { code?: string } }): string {
-  const code = error?.data?.code ?? error?.code ?? '';
+/** The code of an error without envelope: of JSON-RPC, of A2A, or in the shape of OpenAI. */
+function codeOf(error?: {
+  code?: string | number;
+  data?: { code?: string } | [{ reason?: string }];
+}): string {
+  const { code: own, data } = error ?? {};
+  const code = (Array.isArray(data) ? data[0].reason : data?.code) ?? own ?? '';
+  // A number is a code of JSON-RPC.
+  if (typeof code === 'number') return '';
   return code === 'model_not_found' ? 'AGENT_NOT_FOUND' : code;
 }
 

@@ -152,7 +152,9 @@ describe('the access of every route', () => {
       const isOpen = needs === 'nothing' || needs === 'a signature';
       // The plain check needs no credential, `verbose` needs an administrator.
       const probes = ['/readyz', '/healthz'].includes(path) ? [{}, ...closed] : [];
-      expect(security, `${method} ${path}`).toEqual(isOpen ? probes : closed);
+      // A public card needs no credential.
+      const required = path.endsWith('/agent-card.json') ? [{}, ...closed] : closed;
+      expect(security, `${method} ${path}`).toEqual(isOpen ? probes : required);
       expect(scope, `${method} ${path}`).toBe(isOpen ? undefined : needs);
     }
   });

@@ -105,6 +105,12 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'POST /api/v1/openai/v1/responses/{response_id}/cancel': openai('SESSION_NOT_FOUND'),
   'DELETE /api/v1/openai/v1/responses/{response_id}': openai('SESSION_NOT_FOUND'),
 
+  'GET /api/v1/a2a/{agent_id}/.well-known/agent-card.json': {
+    needs: 'mcp or write',
+    member: 'AGENT_NOT_FOUND',
+  },
+  'POST /api/v1/a2a/{agent_id}': { needs: 'mcp or write', member: 400 },
+
   'GET /api/v1/agents': read('OK'),
   'POST /api/v1/agents': write('INVALID_REQUEST'),
   'GET /api/v1/agents/{agent_id}': read('AGENT_NOT_FOUND'),

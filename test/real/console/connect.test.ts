@@ -81,6 +81,41 @@ describe('connect page of an agent', () => {
       await page.context().close();
     });
 
+    it('exposes the agent to A2A clients, with a card and a command that sends a message', async () => {
+      const { page, consoleMessages } = await fixture.open(`/agents/${agentId}?tab=connect`);
+      const choose = async (state: string) => {
+        await page.getByRole('combobox', { name: 'A2A' }).click();
+        await page.getByRole('option', { name: state, exact: true }).click();
+      };
+      expect(await page.getByText('Agent card').count()).toBe(0);
+      await choose('On, public card');
+      await page.getByText('A2A clients find the agent.').first().waitFor();
+      const url = `${fixture.system.url}/api/v1/a2a/${agentId}/.well-known/agent-card.json`;
+      await page.getByText(url, { exact: true }).waitFor();
+      expect(await (await fetch(url)).json()).toMatchObject({ name: 'Support Desk' });
+      await page.evaluate('navigator.clipboard.writeText("")');
+      await page.getByRole('button', { name: 'Copy: Text for A2A' }).click();
+      const command = await until('the text is copied', async () =>
+        page.evaluate<string>('navigator.clipboard.readText()'),
+      );
+      const task = {
+        status: { state: 'TASK_STATE_COMPLETED' },
+        artifacts: [{ parts: [{ text: 'Hello!' }] }],
+      };
+      expect(JSON.parse(await runCopied(command))).toMatchObject({ result: { task } });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await axeViolations(page)).toEqual([]);
+      }
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      await choose('Off');
+      await page.getByText('A2A clients do not find the agent.').first().waitFor();
+      expect(await page.getByText('Agent card').count()).toBe(0);
+      expect(consoleMessages).toEqual([]);
+      await page.context().close();
+    });
+
     it('changes the exposure by keyboard, without a new version or losing unsaved settings', async () => {
       const { page } = await fixture.open(`/agents/${agentId}`);
       await page.getByRole('textbox', { name: 'Name' }).fill('Renamed');

@@ -36,6 +36,28 @@ describe.each(TRANSPORTS)('exposure of agents, %s', (transport) => {
     return items.map((agent) => agent.agentId);
   };
 
+  describe('GetPublicCard', () => {
+    it('answers without a user for an agent whose card is public, and for no other one', async () => {
+      const absent = { code: 'AGENT_NOT_FOUND' };
+      const card = (id = agentId) => agents.edge.getPublicCard({ agentId: id });
+      await expect(card()).rejects.toMatchObject(absent);
+      await expose({ a2a: 'on' });
+      await expect(card()).rejects.toMatchObject(absent);
+      await expose({ a2a: 'public' });
+      const { name, description, version } = await read();
+      expect(await card()).toEqual({ agentId, name, description, version });
+      await agents.edge.deleteAgent({ agentId }, alice);
+      await expect(card()).rejects.toMatchObject(absent);
+      for (const id of ['', 'agt_x', 'ast_01M7XYC91CC5TE06JQWDWRTJVA'])
+        await expect(card(id)).rejects.toMatchObject(absent);
+    });
+
+    it('is refused to other services', async () => {
+      for (const peer of ['sessions', 'runner', 'deployments'])
+        await expect(agents.as(peer).getPublicCard({ agentId })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    });
+  });
+
   describe('CreateAgent', () => {
     it('exposes a new agent to MCP and OpenAI clients by default', async () => {
       expect((await read()).exposure).toEqual(DEFAULT);

@@ -33,6 +33,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   // Loaded with the first request of the protocol.
   '@modelcontextprotocol/server': [],
   '@modelcontextprotocol/ext-tasks': [],
+  '@a2a-js/sdk': [],
 };
 
 interface LoadedModules {

@@ -6,6 +6,7 @@ import { useViewer } from '../../../parts/users/viewer.ts';
 import { Copyable } from '../../../ui/code.tsx';
 import { FormSection } from '../../../ui/form-section.tsx';
 import { RadioOptions } from '../../../ui/radio-options.tsx';
+import { A2aSection } from './a2a.tsx';
 import { McpClients } from './clients.tsx';
 import { ProtocolExposure } from './exposure.tsx';
 import { OpenaiSection } from './openai.tsx';
@@ -37,7 +38,7 @@ export function Connect({ agent }: ConnectProps) {
   const [choice, setChoice] = useState<Choice>('agent');
   // The only copy of the value of a new token, until the user has stored it.
   const [token, setToken] = useState<string>();
-  const { mcp, openai } = agent.exposure;
+  const { mcp, openai, a2a } = agent.exposure;
   const endpoint = `${location.origin}${API_BASE}/mcp`;
   const server =
     choice === 'all'
@@ -51,8 +52,9 @@ export function Connect({ agent }: ConnectProps) {
       >
         <ProtocolExposure agent={agent} protocol="mcp" />
         <ProtocolExposure agent={agent} protocol="openai" />
+        <ProtocolExposure agent={agent} protocol="a2a" />
       </FormSection>
-      {isTeam && (mcp === 'on' || openai === 'on') && (
+      {isTeam && (mcp === 'on' || openai === 'on' || a2a !== 'off') && (
         <TokenSection isShown={token !== undefined} onToken={setToken} />
       )}
       {mcp === 'on' && (
@@ -88,6 +90,12 @@ export function Connect({ agent }: ConnectProps) {
             isTeam,
             token,
           }}
+        />
+      )}
+      {a2a !== 'off' && (
+        <A2aSection
+          endpoint={{ url: `${location.origin}${API_BASE}/a2a/${agent.agent_id}`, isTeam, token }}
+          isPublic={a2a === 'public'}
         />
       )}
       <LeaveGuard

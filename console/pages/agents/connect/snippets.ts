@@ -106,6 +106,26 @@ export function openaiCurl({ url, model, ...credentials }: OpenaiEndpoint): stri
   ]);
 }
 
+/** The A2A endpoint of an agent. */
+export interface A2aEndpoint extends Credentials {
+  url: string;
+  /** The id of the message. A command with the same id returns the same task. */
+  messageId: string;
+}
+
+/** A command that sends the agent a message. */
+export function a2aCurl({ url, messageId, ...credentials }: A2aEndpoint): string {
+  const message = { messageId, role: 'ROLE_USER', parts: [{ text: 'Hello!' }] };
+  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } };
+  return commandOf([
+    `curl -sS ${shellWord(url)}`,
+    ...headerOption('-H', credentials),
+    "-H 'A2A-Version: 1.0'",
+    "-H 'Content-Type: application/json'",
+    `-d ${shellWord(JSON.stringify(body))}`,
+  ]);
+}
+
 type Credentials = Pick<McpServer, 'isTeam' | 'token'>;
 
 /** Returns the name of an agent as the name of a server: letters, digits and hyphens. */

@@ -278,6 +278,17 @@ export interface GetAgentResponse {
   agent: Agent | undefined;
 }
 
+export interface GetPublicCardRequest {
+  agentId: string;
+}
+
+export interface GetPublicCardResponse {
+  agentId: string;
+  name: string;
+  description: string;
+  version: number;
+}
+
 /** An absent field stays unchanged. */
 export interface UpdateAgentRequest {
   agentId: string;
@@ -3291,6 +3302,131 @@ export const GetAgentResponse: MessageFns<GetAgentResponse> = {
             }
 
             message.agent = Agent.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetPublicCardRequest(): GetPublicCardRequest {
+  return { agentId: "" };
+}
+
+export const GetPublicCardRequest: MessageFns<GetPublicCardRequest> = {
+  encode(message: GetPublicCardRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetPublicCardRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetPublicCardRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetPublicCardResponse(): GetPublicCardResponse {
+  return { agentId: "", name: "", description: "", version: 0 };
+}
+
+export const GetPublicCardResponse: MessageFns<GetPublicCardResponse> = {
+  encode(message: GetPublicCardResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.version !== 0) {
+      writer.uint32(32).int32(message.version);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetPublicCardResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetPublicCardResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.version = reader.int32();
             continue;
           }
         }
@@ -13705,6 +13841,18 @@ export const AgentsServiceDefinition = {
       requestType: GetAgentRequest as typeof GetAgentRequest,
       requestStream: false,
       responseType: GetAgentResponse as typeof GetAgentResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * The parts of an agent that its A2A agent card shows. Without a caller. Refused with AGENT_NOT_FOUND unless anyone can
+     * read the card.
+     */
+    getPublicCard: {
+      name: "GetPublicCard",
+      requestType: GetPublicCardRequest as typeof GetPublicCardRequest,
+      requestStream: false,
+      responseType: GetPublicCardResponse as typeof GetPublicCardResponse,
       responseStream: false,
       options: {},
     },

@@ -1,0 +1,96 @@
+import { type ListTasksResponse, type Task, taskStateToJSON } from '@a2a-js/sdk';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
+import type { Session, Turn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { type A2aOperation, ownSession } from './operation.ts';
+import { type ListRequest, readListRequest } from './request.ts';
+import { statusOf, taskOf, wholeTask } from './task.ts';
+
+const DEFAULT_SIZE = 50;
+/** The sessions that are read for one page. A page can have fewer tasks than were asked for, and be followed by others. */
+const MAX_SESSIONS = 100;
+const TURNS = 100;
+const ANY_STATE = 'TASK_STATE_UNSPECIFIED';
+
+/** Where a page begins: the cursor of the sessions, the turn of the first session before it, and the tasks before it. */
+type Position = [cursor: string, turnId: string, seen: number];
+
+/**
+ * Answers ListTasks: the turns of the caller's sessions with the agent. The newest sessions come first, and in each session
+ * the newest turns. The total size is exact on the last page; on others it counts the tasks so far.
+ */
+export async function listTasks(operation: A2aOperation, params: unknown): Promise<ListTasksResponse> {
+  const request = readListRequest(params);
+  const pageSize = request.pageSize ?? DEFAULT_SIZE;
+  const [first, turnId, seen] = readToken(request.pageToken || '');
+  const tasks: Task[] = [];
+  let next: Position | undefined = [first, turnId, seen];
+  for (let count = 0; next && count < MAX_SESSIONS; count++) {
+    const [cursor, after]: Position = next;
+    const { session, nextCursor } = await sessionAt(operation, request, cursor);
+    const turns = session ? await turnsBefore(operation, session, after) : [];
+    next = nextCursor === '' ? undefined : [nextCursor, '', 0];
+    for (const [index, turn] of turns.entries()) {
+      if (!(await isListed(operation, request, turn))) continue;
+      tasks.push(await listedTask(operation, request, turn));
+      if (tasks.length < pageSize) continue;
+      if (index < turns.length - 1) next = [cursor, turn.turnId, 0];
+      count = MAX_SESSIONS;
+      break;
+    }
+  }
+  const totalSize = seen + tasks.length;
+  const nextPageToken = next ? writeToken([next[0], next[1], totalSize]) : '';
+  tasks.sort((one, other) => (other.status?.timestamp ?? '').localeCompare(one.status?.timestamp ?? ''));
+  return { tasks, nextPageToken, pageSize, totalSize };
+}
+
+async function sessionAt(operation: A2aOperation, { contextId }: ListRequest, cursor: string) {
+  if (contextId) return { session: await ownSession(operation, contextId), nextCursor: '' };
+  const { context, call, agent } = operation;
+  const filter = { agentId: agent.agentId, deploymentId: '', status: '', q: '', states: [] };
+  const listed = await context.clients.sessions.listSessions({ ...filter, page: { limit: 1, cursor } }, call);
+  return { session: listed.sessions[0], nextCursor: listed.page?.nextCursor ?? '' };
+}
+
+/** The turns of a session, newest first, without those up to the given one. */
+async function turnsBefore({ context, call }: A2aOperation, { sessionId }: Session, turnId: string) {
+  const turns: Turn[] = [];
+  let cursor = '';
+  do {
+    const request = { sessionId, unfinished: false, page: { limit: TURNS, cursor } };
+    const listed = await context.clients.sessions.listTurns(request, call);
+    turns.push(...listed.turns);
+    cursor = listed.page?.nextCursor ?? '';
+  } while (cursor !== '');
+  turns.reverse();
+  return turnId === '' ? turns : turns.slice(turns.findIndex((turn) => turn.turnId === turnId) + 1);
+}
+
+async function isListed(operation: A2aOperation, request: ListRequest, turn: Turn): Promise<boolean> {
+  const { status, statusTimestampAfter } = request;
+  if (!status && !statusTimestampAfter) return true;
+  const { state, timestamp = '' } = await statusOf(operation, turn);
+  if (status && status !== ANY_STATE && status !== taskStateToJSON(state)) return false;
+  return !statusTimestampAfter || Date.parse(timestamp) > Date.parse(statusTimestampAfter);
+}
+
+function listedTask(operation: A2aOperation, request: ListRequest, turn: Turn): Promise<Task> {
+  const options = { historyLength: request.historyLength ?? 0 };
+  return request.includeArtifacts
+    ? wholeTask(operation, turn, options)
+    : taskOf(operation, turn, options, []);
+}
+
+const writeToken = (position: Position) => Buffer.from(JSON.stringify(position)).toString('base64url');
+
+function readToken(token: string): Position {
+  if (token === '') return ['', '', 0];
+  try {
+    const [cursor, turnId, seen] = JSON.parse(Buffer.from(token, 'base64url').toString());
+    if (typeof cursor === 'string' && typeof turnId === 'string' && Number.isSafeInteger(seen))
+      return [cursor, turnId, seen];
+  } catch {
+    // Refused like a token of another form.
+  }
+  throw new RequestMalformedError('The pageToken is not one that ListTasks has returned.');
+}
