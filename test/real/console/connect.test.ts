@@ -193,7 +193,8 @@ describe('connect page of an agent', () => {
       await bob.getByRole('switch', { name: 'MCP' }).click();
       await bob.getByRole('switch', { name: 'MCP', checked: false }).waitFor();
       await carol.reload();
-      await carol.getByText('Off', { exact: true }).waitFor();
+      // MCP and A2A.
+      await carol.getByText('Off', { exact: true }).nth(1).waitFor();
       expect(await carol.getByRole('tablist', { name: 'Clients' }).count()).toBe(0);
       await carol.context().close();
     });

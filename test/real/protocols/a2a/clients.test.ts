@@ -128,11 +128,12 @@ describe('the client of the A2A SDK', () => {
     const more = client.sendMessage(textRequest('More', { taskId: id }));
     await expect(more).rejects.toBeInstanceOf(UnsupportedOperationError);
     const push = { ...{ tenant: '', id: '', taskId: id, token: '' }, url: 'https://example.com' };
-    const register = client.createTaskPushNotificationConfig({ ...push, authentication: undefined });
-    await expect(register).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
+    // The client reads from the card that push notifications are not supported.
+    const register = async () => client.createTaskPushNotificationConfig({ ...push, authentication: undefined });
+    await expect(register()).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
   });
 
-  it('of each of 50 simultaneous users of equal request ids gets its own answer', async () => {
+  it('gets its own answer beside 49 others with equal request ids', async () => {
     const agent = await api.createAgent({ exposure: { a2a: 'on' } });
     const url = `${system.url}/api/v1/a2a/${agent}/`;
     const clients = await Promise.all(
