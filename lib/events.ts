@@ -98,6 +98,32 @@ const TOKEN_DETAILS = {
     }),
   ),
 };
+
+const ModelFallback = Type.Object(
+  {
+    reason: Failure,
+    to: Type.Union([text, Type.Null()], {
+      description: 'The model with which the turn continues. Null: no model is left, and the turn fails.',
+    }),
+    skipped: Type.Array(
+      Type.Object({
+        model: text,
+        reason: Type.String({
+          description:
+            'The capability that the model lacks: `tools`, `images` or `structured_output`; or `unknown_model`, because its ' +
+            'provider is not configured.',
+        }),
+      }),
+      { description: 'The models of the list that cannot continue the turn.' },
+    ),
+  },
+  {
+    description:
+      'Present when the retries of the model are spent and the agent has further models: the failure of the model, and the ' +
+      'model that continues.',
+  },
+);
+
 const Usage = Type.Object(
   {
     input_tokens: count,
@@ -408,6 +434,7 @@ export const EVENT_DATA = {
     ttft_ms: optional(count),
     duration_ms: count,
     is_error: Type.Boolean(),
+    fallback: optional(ModelFallback),
   }),
 } as const satisfies Record<EventType, TSchema>;
 

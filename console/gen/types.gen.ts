@@ -34,6 +34,11 @@ export type ErrorEnvelope = {
 export type ModelName = string;
 
 /**
+ * The models in the order in which they are tried. When the retries of one are spent because its provider is overloaded or unreachable, the turn continues with the next one that has the needed capabilities. The first is `model`: it can be omitted there, and another value is refused. A change of `model` alone keeps the others.
+ */
+export type ModelNames = Array<ModelName>;
+
+/**
  * Options that are passed to the model unchanged.
  */
 export type ModelOptions = {
@@ -212,6 +217,7 @@ export type Agent = {
      */
     description: string;
     model: ModelName;
+    models: ModelNames;
     model_options: ModelOptions;
     system: SystemPrompt;
     environment_id: EnvironmentReference | null;
@@ -275,6 +281,7 @@ export type AgentVersion = {
      */
     version: number;
     model: ModelName;
+    models: ModelNames;
     model_options: ModelOptions;
     system: SystemPrompt;
     environment_id: EnvironmentReference | null;
@@ -332,6 +339,7 @@ export type Assistant = {
      */
     description: string;
     model: ModelName;
+    models: ModelNames;
     model_options: ModelOptions;
     system: SystemPrompt;
     environment_id: EnvironmentReference | null;
@@ -1750,6 +1758,29 @@ export type ModelRequestFinishedEvent = EventBase & {
         ttft_ms?: number;
         duration_ms: number;
         is_error: boolean;
+        /**
+         * Present when the retries of the model are spent and the agent has further models: the failure of the model, and the model that continues.
+         */
+        fallback?: {
+            reason: {
+                code: string;
+                message: string;
+            };
+            /**
+             * The model with which the turn continues. Null: no model is left, and the turn fails.
+             */
+            to: string | null;
+            /**
+             * The models of the list that cannot continue the turn.
+             */
+            skipped: Array<{
+                model: string;
+                /**
+                 * The capability that the model lacks: `tools`, `images` or `structured_output`; or `unknown_model`, because its provider is not configured.
+                 */
+                reason: string;
+            }>;
+        };
     };
 };
 
@@ -4523,6 +4554,11 @@ export type Readiness = {
 };
 
 /**
+ * The models in the order in which they are tried. When the retries of one are spent because its provider is overloaded or unreachable, the turn continues with the next one that has the needed capabilities. The first is `model`: it can be omitted there, and another value is refused. A change of `model` alone keeps the others.
+ */
+export type ModelNamesWritable = Array<ModelName>;
+
+/**
  * Settings for OAuth connections.
  */
 export type McpOAuthSettingsWritable = {
@@ -5056,7 +5092,8 @@ export type CreateAgentData = {
          * A description for users.
          */
         description?: string;
-        model: ModelName;
+        model?: ModelName;
+        models?: ModelNamesWritable;
         model_options?: ModelOptions;
         system?: SystemPrompt;
         environment_id?: EnvironmentReference | null;
@@ -5271,6 +5308,7 @@ export type UpdateAgentData = {
         name?: string;
         description?: string | null;
         model?: ModelName;
+        models?: ModelNamesWritable | null;
         model_options?: ModelOptions | null;
         system?: SystemPrompt | null;
         environment_id?: EnvironmentReference | null;
@@ -5665,7 +5703,8 @@ export type CreateAssistantData = {
          * A description for users.
          */
         description?: string;
-        model: ModelName;
+        model?: ModelName;
+        models?: ModelNamesWritable;
         model_options?: ModelOptions;
         system?: SystemPrompt;
         environment_id?: EnvironmentReference | null;
@@ -5878,6 +5917,7 @@ export type UpdateAssistantData = {
         name?: string;
         description?: string | null;
         model?: ModelName;
+        models?: ModelNamesWritable | null;
         model_options?: ModelOptions | null;
         system?: SystemPrompt | null;
         environment_id?: EnvironmentReference | null;

@@ -87,6 +87,11 @@ export const Budget = closed(
   },
 );
 
+const ModelName = text(
+  '`<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.',
+  { title: 'ModelName', minLength: 1, maxLength: 200, examples: ['rehearsal/echo'] },
+);
+
 /**
  * The table of the members that configure turns, by their names in the API. The schemas of requests and responses and
  * the conversions to and from messages are derived from it. A new member needs one row.
@@ -94,16 +99,31 @@ export const Budget = closed(
 export const RUNTIME_FIELDS = {
   model: field({
     contract: 'model',
-    schemas: required(
-      text(
-        '`<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.',
-        { title: 'ModelName', minLength: 1, maxLength: 200, examples: ['rehearsal/echo'] },
-      ),
-    ),
+    schemas: omissible(ModelName),
     initial: '',
     encode: same,
     wrap: same,
     decode: same,
+  }),
+
+  models: field({
+    contract: 'models',
+    schemas: clearable(
+      Type.Array(ModelName, {
+        title: 'ModelNames',
+        minItems: 1,
+        maxItems: 10,
+        description:
+          'The models in the order in which they are tried. When the retries of one are spent because its provider is overloaded ' +
+          'or unreachable, the turn continues with the next one that has the needed capabilities. The first is `model`: it can ' +
+          'be omitted there, and another value is refused. A change of `model` alone keeps the others.',
+        examples: [['anthropic/claude-sonnet-5-5', 'openai/gpt-6-sol']],
+      }),
+    ),
+    initial: { names: [] },
+    encode: (names) => ({ names }),
+    wrap: same,
+    decode: (list, runtime) => (list?.names.length ? list.names : [runtime?.model ?? '']),
   }),
 
   model_options: field({
@@ -247,11 +267,13 @@ export interface RuntimeField<
   encode(value: NonNullable<Static<Schemas['patch']>>): NonNullable<AgentRuntime[Contract]>;
   /** Converts a value to the field of an update request, which wraps a list in a message so that it can be absent. */
   wrap(value: NonNullable<AgentRuntime[Contract]>): NonNullable<UpdateAgentRequest[Contract]>;
-  decode(value: AgentRuntime[Contract] | undefined): unknown;
+  decode(value: AgentRuntime[Contract] | undefined, runtime: AgentRuntime | undefined): unknown;
 }
 
 function field<Contract extends MessageField, Schemas extends MemberSchemas, Shown>(
-  row: RuntimeField<Contract, Schemas> & { decode(value: AgentRuntime[Contract] | undefined): Shown },
+  row: RuntimeField<Contract, Schemas> & {
+    decode(value: AgentRuntime[Contract] | undefined, runtime: AgentRuntime | undefined): Shown;
+  },
 ) {
   return row;
 }
@@ -271,11 +293,6 @@ function shownTool({ name, permission, client }: ToolMessage): AnyTool {
 
 function same<Value>(value: Value): Value {
   return value;
-}
-
-/** A creation must contain the member. */
-function required<S extends TSchema>(schema: S) {
-  return { creation: schema, patch: optional(schema), response: schema };
 }
 
 /** A creation can omit the member. A change of it to null is valid only if the schema permits null. */

@@ -21,7 +21,7 @@ interface UntypedField extends Pick<RuntimeField, 'contract' | 'schemas'> {
   initial: unknown;
   encode(value: unknown): unknown;
   wrap(value: unknown): unknown;
-  decode(value: unknown): unknown;
+  decode(value: unknown, runtime: AgentRuntime | undefined): unknown;
 }
 
 export const name = text('The display name.', { minLength: 1, maxLength: 200, examples: ['Echo'] });
@@ -78,7 +78,7 @@ export function patched(body: Static<typeof Patch>) {
 }
 
 export function serializeRuntime(message: AgentRuntime | undefined) {
-  const members = rows.map(([name, { contract, decode }]) => [name, decode(message?.[contract])]);
+  const members = rows.map(([name, { contract, decode }]) => [name, decode(message?.[contract], message)]);
   return Object.fromEntries(members) as { [Name in FieldName]: ReturnType<Fields[Name]['decode']> };
 }
 

@@ -31,6 +31,7 @@ describe('/assistants', () => {
       name: 'Helper',
       description: '',
       model: 'rehearsal/echo',
+      models: ['rehearsal/echo'],
       model_options: {},
       system: '',
       environment_id: null,

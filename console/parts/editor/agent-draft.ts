@@ -16,6 +16,8 @@ export interface AgentDraft {
   name: string;
   description: string;
   model: string;
+  /** The models behind the first one, one per line. */
+  fallbackModels: string;
   modelOptions: string;
   system: string;
   /** Empty for the default environment. */
@@ -39,6 +41,7 @@ export const EMPTY_AGENT_DRAFT: AgentDraft = {
   name: '',
   description: '',
   model: '',
+  fallbackModels: '',
   modelOptions: '',
   system: '',
   environmentId: '',
@@ -59,6 +62,7 @@ export function agentDraftOf(from: AgentSettings): AgentDraft {
     name: from.name,
     description: from.description,
     model: from.model,
+    fallbackModels: from.models.slice(1).join('\n'),
     modelOptions: writeObject(from.model_options),
     system: from.system,
     environmentId: from.environment_id ?? '',
@@ -112,6 +116,7 @@ export function readAgentDraft(draft: AgentDraft): { body: AgentSettings; proble
     name: draft.name.trim(),
     description: draft.description,
     model: draft.model.trim(),
+    models: [draft.model, ...draft.fallbackModels.split('\n')].map((name) => name.trim()).filter(Boolean),
     model_options: options.value ?? {},
     system: draft.system,
     environment_id: draft.environmentId.trim() || null,

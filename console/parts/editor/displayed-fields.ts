@@ -6,6 +6,7 @@ import { isClientTool } from './client-tools.ts';
 type AgentRuntime = Pick<
   AgentVersion,
   | 'model'
+  | 'models'
   | 'model_options'
   | 'system'
   | 'environment_id'
@@ -21,6 +22,7 @@ export function runtimeFields(runtime: AgentRuntime): DisplayedField[] {
   const { max_tokens: tokens, max_turn_seconds: seconds } = runtime.budget;
   return [
     { label: 'Model', text: runtime.model },
+    { label: 'Fallback models', text: runtime.models.slice(1).join('\n') },
     { label: 'System prompt', text: runtime.system },
     { label: 'Model options', text: objectText(runtime.model_options) },
     {

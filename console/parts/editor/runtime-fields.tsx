@@ -44,6 +44,21 @@ export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFields
       </FormSection>
       <FormSection title="Model" lead="The model and its instructions.">
         <ModelField value={draft.model} onChange={(model) => onChange({ model })} error={at('/model')} />
+        <Field
+          label="Fallback models"
+          optional
+          hint="One per line. A turn continues with the next one when the retries of a model are spent because its provider is overloaded or unreachable."
+          error={at('/models')}
+        >
+          <TextArea
+            rows={2}
+            spellCheck={false}
+            autoCapitalize="none"
+            className="font-mono text-[13px]"
+            value={draft.fallbackModels}
+            onChange={(event) => onChange({ fallbackModels: event.target.value })}
+          />
+        </Field>
         <PromptField value={draft.system} onChange={(system) => onChange({ system })} error={at('/system')} />
         <JsonField
           label="Model options"

@@ -2,6 +2,7 @@ import { FieldProblems } from '../../../lib/field-problems.ts';
 import { VISIBILITIES } from './access.ts';
 import { type AgentRuntime, checkRuntime, normalizeRuntime } from './agent-runtime.ts';
 import { checkExposure, checkProtocol, type Exposure } from './exposure.ts';
+import { checkFirstModel, modelOf } from './model-list-field.ts';
 import { checkModelOptionNames } from './model-options.ts';
 import type { RuntimeContext } from './runtime-fields.ts';
 
@@ -21,9 +22,14 @@ export type AgentPatch = Partial<Omit<AgentForm, 'exposure'>> & { exposure?: Par
 
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
-/** Returns the form as it is stored: the name trimmed, the runtime fields normalized. */
+/** Returns the form as it is stored: the name trimmed, the runtime fields normalized, the model named. */
 export function normalizeAgentForm<Given extends AgentPatch>(form: Given): Given {
-  const normalized = { ...form, ...normalizeRuntime(form) };
+  const model = modelOf(form);
+  const normalized = {
+    ...form,
+    ...(model !== undefined && { model }),
+    ...normalizeRuntime({ ...form, model }),
+  };
   if (form.name !== undefined) normalized.name = form.name.trim();
   return normalized;
 }
@@ -38,6 +44,7 @@ export function checkAgentForm(form: AgentPatch, context: RuntimeContext): void 
   if (name !== undefined) problems.characters('/name', name, 1, 200);
   if (description !== undefined) problems.characters('/description', description, 0, 2_000);
   checkRuntime(form, problems, context);
+  checkFirstModel(form, problems);
   if (model !== undefined && modelOptionsJson !== undefined)
     checkModelOptionNames(model, modelOptionsJson, problems);
   if (metadata !== undefined) problems.metadata(metadata);

@@ -5,6 +5,7 @@ import type { AgentKind } from './agent-kind.ts';
 import { type AgentRuntime, runtimeIn, sameRuntime } from './agent-runtime.ts';
 import { environmentDisabled } from './environment.ts';
 import { changeExposure, type Exposure, sameExposure } from './exposure.ts';
+import { normalizeModels, withFirstModel } from './model-list-field.ts';
 import { requireKnownOptions } from './model-options.ts';
 
 /** An agent or an assistant. */
@@ -44,7 +45,7 @@ export function newAgent(form: AgentForm, agentId: string, owner: string, now: D
   return {
     ...labelsOf(form),
     agentId,
-    runtime: runtimeIn(form),
+    runtime: runtimeIn({ ...form, models: normalizeModels(form.models) }),
     version: 1,
     revision: 1,
     createdBy: owner,
@@ -65,6 +66,7 @@ export function applyPatch<Given extends Agent>(agent: Given, patch: AgentPatch,
     ...withoutAbsent(fields),
     exposure: changeExposure(agent.exposure, exposure),
   };
+  form.models = fields.models ? normalizeModels(fields.models) : withFirstModel(form.model, form.models);
   const runtime = runtimeIn(form);
   if (!sameRuntime(runtime, agent.runtime)) {
     requireKnownOptions(runtime);

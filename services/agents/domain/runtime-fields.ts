@@ -3,6 +3,7 @@ import { serverOfEntry } from '../../../lib/mcp-catalogue/tool-names.ts';
 import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
 import { type ClientTool, checkClientTool, sameClientTool } from './client-tools.ts';
 import { type ContextSettings, checkContext, contextOfJson, contextToJson } from './context-settings.ts';
+import { checkModels, type ModelNames } from './model-list-field.ts';
 import { checkModelOptions, sameOptions } from './model-options.ts';
 import { modelProblem } from './models.ts';
 import { checkSchemaText } from './output-schema.ts';
@@ -21,6 +22,16 @@ export const RUNTIME_FIELDS = {
       const problem = modelProblem(model, endpoints);
       if (problem) problems.add('/model', problem);
     },
+  }),
+
+  /** The form reduces a list of one model. */
+  models: fieldOf<ModelNames>({
+    columns: ['models'],
+    initial: { names: [] },
+    encode: ({ names }) => [JSON.stringify(names)],
+    decode: ([names]) => ({ names: names as string[] }),
+    equals: (one, other) => one.names.join() === other.names.join(),
+    check: (models, problems, { endpoints }) => checkModels(models, problems, endpoints),
   }),
 
   /** A JSON object. */

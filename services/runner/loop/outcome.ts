@@ -1,5 +1,6 @@
 import type { Ask, Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { ModelFailure } from '../models/failure.ts';
+import type { ModelFallback } from './model-fallback.ts';
 
 type CompletedStopReason = 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused';
 
@@ -13,9 +14,12 @@ export function failed(code: string, message: string): Outcome {
   return { kind: { $case: 'failed', value: { error: { code, message } } } };
 }
 
-/** A temporary failure: the turn is queued again, not before `delayMs` from now. With 0, sessions chooses the delay. */
-export function retry(code: string, message: string, delayMs = 0): Outcome {
-  return { kind: { $case: 'retry', value: { error: { code, message }, delayMs } } };
+/**
+ * A temporary failure: the turn is queued again, not before `delayMs` from now. With 0, sessions chooses the delay. When the
+ * retries are spent, the turn continues with `fallbackModel`.
+ */
+export function retry(code: string, message: string, delayMs = 0, fallbackModel?: string): Outcome {
+  return { kind: { $case: 'retry', value: { error: { code, message }, delayMs, fallbackModel } } };
 }
 
 /** A part of the service is unavailable. With requests, the turn blocks when its retries are spent; otherwise it fails. */
@@ -28,8 +32,11 @@ export function retryDependency(asks: Ask[] = []): Outcome {
   return { kind: { $case: 'retry', value: { error, delayMs: 0, whenExhausted } } };
 }
 
-export function failureOutcome({ code, message, isRetryable, delayMs }: ModelFailure): Outcome {
-  return isRetryable ? retry(code, message, delayMs) : failed(code, message);
+export function failureOutcome(
+  { code, message, isRetryable, delayMs }: ModelFailure,
+  fallback?: ModelFallback,
+): Outcome {
+  return isRetryable ? retry(code, message, delayMs, fallback?.to ?? undefined) : failed(code, message);
 }
 
 /** The turn continues when these approvals are decided and these calls are answered. */

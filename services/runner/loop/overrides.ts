@@ -26,7 +26,8 @@ export function applyOverrides(runtime: TurnRuntime, overridesJson: string): Tur
   const { model, system, model_options, max_steps, budget, output_schema } = overrides;
   return {
     ...runtime,
-    ...(model !== undefined && { model }),
+    // An override replaces the list of the agent.
+    ...(model !== undefined && { model, models: undefined }),
     ...(system && { system: overrideSystem(runtime.system, system) }),
     toolbox: overrideToolbox(runtime, overrides),
     ...(model_options && { options: parseModelOptions(model_options) }),

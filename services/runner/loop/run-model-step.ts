@@ -9,13 +9,14 @@ import { toStorable } from '../../../lib/text.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { Event, Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { refusedModelKey } from '../models/failure.ts';
+import { type ModelFailure, refusedModelKey, stepTimeout } from '../models/failure.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { TurnRuntime } from './agent-runtime.ts';
 import type { RemainingBudget } from './budget.ts';
 import type { RunnerMetrics } from './metrics.ts';
+import type { ModelFallback } from './model-fallback.ts';
 import { toolCallsIn, toolUseEvent } from './model-step.ts';
 import { beginModelStepSpan, endModelStepSpan } from './spans.ts';
 import { publicTokens, UsageEstimate, usageOfStep } from './step-usage.ts';
@@ -56,6 +57,8 @@ export interface ModelTurnState {
   hasAgentKey?: boolean;
   /** The ids of all tool calls of the turn; the step adds its own. */
   callIds: Set<string>;
+  /** Chooses the model with which the turn continues when this was the last failure of its model. */
+  fallbackAfter(failure: ModelFailure): ModelFallback | undefined;
 }
 
 export interface ModelStepRun {
@@ -64,6 +67,8 @@ export interface ModelStepRun {
   content: StoredContentPart[] | undefined;
   /** Undefined when the message is no answer, and without an output schema. */
   checked: CheckedOutput | undefined;
+  /** The retries of the model are spent, and the agent has further models. */
+  fallback?: ModelFallback | undefined;
 }
 
 /**
@@ -154,17 +159,30 @@ export async function runModelStep(
   } else {
     outbox.discardMessage(failure === undefined ? discardReason(turn, end) : storeFailureCode(failure));
   }
+  const failed = failureOf(turn, end, options);
+  const fallback = failed && state.fallbackAfter(failed);
   const finished = {
     model: runtime.model,
     usage: publicTokens(usage),
     ttft_ms: ttftMs,
     duration_ms: Math.max(0, clock.now().getTime() - startedAt),
     is_error: end.kind !== 'finished',
+    fallback,
   };
   outbox.finishModelRequest(finished, { ...usage, steps: content ? 1 : 0 });
   if (failure !== undefined) throw failure;
   if (end.kind === 'failed') logModelFailure(turn, runtime.model, end, options.log);
-  return { end, content, checked };
+  return { end, content, checked, fallback };
+}
+
+/** The failure of the model; undefined when it has answered and when the turn was stopped for another reason. */
+function failureOf(
+  turn: LeasedTurn,
+  end: ModelStepEnd,
+  { stepTimeoutSeconds }: ModelStepOptions,
+): ModelFailure | undefined {
+  if (end.kind === 'failed') return end.failure;
+  return end.kind === 'stopped' && turn.stopCause === 'timeout' ? stepTimeout(stepTimeoutSeconds) : undefined;
 }
 
 /** The budget of the turn also counts an answer without a report of its tokens. */

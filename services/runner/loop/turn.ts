@@ -16,6 +16,7 @@ import type { RuntimeLoader } from './agent-runtime.ts';
 import { isLimited, isSpent, remainingBudget } from './budget.ts';
 import { assistantMessage, buildHistory } from './history.ts';
 import { openModel } from './model-access.ts';
+import { chooseFallback, type ModelFallback, withFallbackModel } from './model-fallback.ts';
 import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
 import {
   blocked,
@@ -73,7 +74,8 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   );
   const pinned = mayOfferSkills(instructed.toolbox) ? (loaded.skills?.items ?? []) : [];
   turn.skills = await enabledSkills(options.agents, pinned, { ...call, signal });
-  const runtime = offerSkills(instructed, turn.skills, options.hasSkillCopies);
+  const offered = offerSkills(instructed, turn.skills, options.hasSkillCopies);
+  const runtime = withFallbackModel(offered, claimed.fallbackModel);
   const model = options.models(runtime.model);
   describeAgent(turn.span, runtime, model);
   if (!model)
@@ -87,7 +89,11 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   const budget = remainingBudget(runtime, claimed.usage);
   const { failures } = claimed;
   const base = { runtime, model, history, isHistoryCurrent: true, messages, ownMessage, budget };
-  const state: ModelTurnState = { ...base, failures, invalidOutputs, callIds };
+  const state: ModelTurnState = {
+    ...{ ...base, failures, invalidOutputs, callIds },
+    fallbackAfter: (failure) =>
+      chooseFallback(state, failure, { ...options, maxFailures: claimed.maxFailures }),
+  };
   const answered = lastStep?.calls.length === 0 ? lastStep : undefined;
   const outcome = answered && answerOutcome(answered, invalidOutputs, isLimited(budget));
   if (outcome) return outcome;
@@ -134,9 +140,9 @@ async function runSteps(
     if (access.kind === 'ended') return access.outcome;
     const run = await requestInContext(turn, state, access, options);
     if ('outcome' in run) return run.outcome;
-    const { end, content, checked } = run;
-    if (end.kind === 'failed') return failureOutcome(end.failure);
-    if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options);
+    const { end, content, checked, fallback } = run;
+    if (end.kind === 'failed') return failureOutcome(end.failure, fallback);
+    if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options, fallback);
     steps++;
     const current = modelStepOf(content, end.finishReason, checked);
     const isTokenLimited = Number.isFinite(budget.tokens);
@@ -192,9 +198,15 @@ function answerOutcome(
   return failed('output_invalid', `The answer is not valid. ${problemLines(checked.output_error)}`);
 }
 
-function stoppedOutcome(turn: LeasedTurn, { stepTimeoutSeconds }: TurnOptions): Outcome {
+function stoppedOutcome(
+  turn: LeasedTurn,
+  { stepTimeoutSeconds }: TurnOptions,
+  fallback?: ModelFallback,
+): Outcome {
   if (turn.stopCause === 'budget') return completed('budget_reached');
-  return turn.stopCause === 'timeout' ? failureOutcome(stepTimeout(stepTimeoutSeconds)) : requeued();
+  return turn.stopCause === 'timeout'
+    ? failureOutcome(stepTimeout(stepTimeoutSeconds), fallback)
+    : requeued();
 }
 
 function unknownOptionText(name: string): string {

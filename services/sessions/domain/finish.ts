@@ -69,27 +69,55 @@ export function fail(
   };
 }
 
-/** Handles a retryable error: the turn sleeps and is then retried, or fails when its retries are spent. */
+interface Retry {
+  error: TurnError;
+  delayMs: number;
+  fallbackModel?: string | undefined;
+}
+
+/**
+ * Handles a retryable error: the turn sleeps and is then retried. When its retries are spent, it continues at once with the
+ * fallback model and new retries, or fails without one.
+ */
 export function retry(
   state: SessionState,
   turn: TurnState,
-  { error, delayMs }: { error: TurnError; delayMs: number },
+  { error, delayMs, fallbackModel }: Retry,
   limits: RunLimits,
   now: Date,
 ): Change {
   const failures = turn.failures + 1;
+  if (failures > limits.maxFailures && fallbackModel !== undefined)
+    return fallBack(state, turn, { error, fallbackModel }, now);
   if (failures > limits.maxFailures) return fail(state, turn, error, 'exhausted', now);
   const pauseMs = delayMs > 0 ? delayMs : backoffDelay(failures, BACKOFF, limits.random);
   const wakeAt = new Date(now.getTime() + pauseMs);
-  const drafts = [
-    draft(
-      'session.error',
-      { error, retry_status: 'retrying', next_attempt_at: wakeAt.toISOString() },
-      SYSTEM_ACTOR,
-      traceFields(turn),
-    ),
-  ];
-  return requeue(state, { ...turn, failures, wakeAt, ready: false }, drafts, error.code);
+  return requeue(
+    state,
+    { ...turn, failures, wakeAt, ready: false },
+    [retrying(turn, error, wakeAt)],
+    error.code,
+  );
+}
+
+/** Another model is a new beginning: its failures are counted anew. */
+function fallBack(
+  state: SessionState,
+  turn: TurnState,
+  { error, fallbackModel }: { error: TurnError; fallbackModel: string },
+  now: Date,
+): Change {
+  const next = { failures: 0, lastProgressAttempt: turn.attempt, fallbackModel };
+  return requeue(state, { ...turn, ...next, ready: true }, [retrying(turn, error, now)], error.code);
+}
+
+function retrying(turn: TurnState, error: TurnError, nextAttemptAt: Date): EventDraft {
+  return draft(
+    'session.error',
+    { error, retry_status: 'retrying', next_attempt_at: nextAttemptAt.toISOString() },
+    SYSTEM_ACTOR,
+    traceFields(turn),
+  );
 }
 
 /** Queues a turn whose runner returned it or lost the lease: another runner may claim it at once. */

@@ -79,6 +79,8 @@ export type TurnOutcome =
       delayMs: number;
       /** The turn blocks with these requests instead of failing when its retries are spent. */
       whenExhausted?: TurnBlock | undefined;
+      /** The turn continues with this model instead of failing when its retries are spent. */
+      fallbackModel?: string | undefined;
     }
   | ({ kind: 'blocked' } & TurnBlock);
 

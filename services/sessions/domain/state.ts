@@ -49,6 +49,8 @@ export interface TurnState {
   lastProgressAttempt: number;
   /** Retryable failures since the last progress. */
   failures: number;
+  /** The model with which the turn continues after a fallback. Null for the first model of the agent. */
+  fallbackModel: string | null;
   fence: number;
   reportSeq: number;
   runnerId: string | null;

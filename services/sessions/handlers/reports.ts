@@ -97,12 +97,13 @@ function outcomeOf({ outcome }: TurnReport, context: ReportContext): TurnOutcome
     case 'failed':
       return { kind: 'failed', error: kind.value.error ?? UNKNOWN_ERROR };
     case 'retry': {
-      const { error = UNKNOWN_ERROR, delayMs, whenExhausted } = kind.value;
+      const { error = UNKNOWN_ERROR, delayMs, whenExhausted, fallbackModel } = kind.value;
       return {
         kind: 'retry',
         error,
         delayMs,
         whenExhausted: whenExhausted && blockOf(whenExhausted, context),
+        fallbackModel,
       };
     }
     case 'blocked':

@@ -80,6 +80,8 @@ export function runnerHandlers({
           followed: followers.isFollowed(state.sessionId),
           overridesJson: turn.overridesJson ?? undefined,
           toolsOfferedSha256: state.toolsOfferedSha256 ?? undefined,
+          fallbackModel: turn.fallbackModel ?? undefined,
+          maxFailures: limits.maxFailures,
         };
       });
       return { turns, leaseMs, waitedMs: claim.waitedMs };

@@ -72,6 +72,7 @@ const TURN_STATE = {
   attempt: ['integer', ({ turn }) => turn.attempt],
   settled_attempt: ['integer', ({ turn }) => turn.lastProgressAttempt],
   failures: ['integer', ({ turn }) => turn.failures],
+  fallback_model: ['text', ({ turn }) => turn.fallbackModel],
   fence: ['bigint', ({ turn }) => turn.fence],
   report_seq: ['integer', ({ turn }) => turn.reportSeq],
   runner_id: ['text', ({ turn }) => turn.runnerId],

@@ -21,7 +21,7 @@ export const HEAD_COLUMNS = `
   h.input_tokens, h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.reasoning_tokens, h.estimated, h.steps, h.tool_calls, h.active_ms, h.tools_offered_sha256`;
 
 export const TURN_COLUMNS = `
-  t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fence as turn_fence,
+  t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fallback_model, t.fence as turn_fence,
   t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent, t.calls, t.credential_uses, t.step_after, t.settled_attempt,
   t.input_tokens as turn_input_tokens, t.output_tokens as turn_output_tokens,
   t.cached_input_tokens as turn_cached_input_tokens, t.cache_write_tokens as turn_cache_write_tokens,
@@ -98,6 +98,7 @@ export interface TurnRow extends TurnUsageRow {
   wake_at: Date | null;
   attempt: number;
   failures: number;
+  fallback_model: string | null;
   turn_fence: number;
   report_seq: number;
   runner_id: string | null;
@@ -186,6 +187,7 @@ export function turnOf(row: TurnRow): TurnState {
     attempt: row.attempt,
     lastProgressAttempt: row.settled_attempt,
     failures: row.failures,
+    fallbackModel: row.fallback_model,
     fence: row.turn_fence,
     reportSeq: row.report_seq,
     runnerId: row.runner_id,

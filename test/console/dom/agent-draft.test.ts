@@ -9,6 +9,8 @@ describe('readAgentDraft', () => {
   it('restores all settings of an agent from its form, and reports errors of a client tool by its row', () => {
     const settings = {
       ...readAgentDraft(EMPTY_AGENT_DRAFT).body,
+      model: 'rehearsal/script',
+      models: ['rehearsal/script', 'rehearsal/echo'],
       tools: [
         { name: 'bash', permission: 'ask' as const },
         {

@@ -37,6 +37,7 @@ const isChangedByUpdates = (name: string) => name !== 'mcpServers' && name !== '
 /** A value for each field that differs from the one in `RUNTIME`. */
 const OTHER_VALUES: Record<keyof typeof RUNTIME_FIELDS, unknown> = {
   model: 'rehearsal/script',
+  models: { names: ['rehearsal/echo', 'rehearsal/script'] },
   modelOptionsJson: '{"seed":1}',
   system: 'Be kind.',
   environmentId: '',
@@ -90,6 +91,7 @@ describe('the conversions of the API', () => {
 
   it('reset a member to its initial value when a change sets it to null', () => {
     const body = {
+      models: null,
       model_options: null,
       system: null,
       environment_id: null,
@@ -99,6 +101,7 @@ describe('the conversions of the API', () => {
       overridable: null,
     };
     expect(patched(body)).toMatchObject({
+      models: { names: [] },
       modelOptionsJson: '{}',
       system: '',
       environmentId: '',

@@ -158,6 +158,7 @@ export const ABSENT = 'agt_7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
 export const RUNTIME = {
   model: 'rehearsal/echo',
+  models: { names: [] as string[] },
   modelOptionsJson: '{}',
   system: '',
   environmentId: '',

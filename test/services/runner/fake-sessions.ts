@@ -88,6 +88,8 @@ export interface QueuedTurn {
   failures?: number;
   openCalls?: OpenCall[];
   overridesJson?: string;
+  fallbackModel?: string;
+  maxFailures?: number;
   /** The page size of ListMessages. When set, the claim contains only the first message. */
   page?: number;
 }
@@ -176,6 +178,8 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       failures: turn.failures ?? 0,
       openCalls: turn.openCalls ?? [],
       overridesJson: turn.overridesJson,
+      fallbackModel: turn.fallbackModel,
+      maxFailures: turn.maxFailures,
       toolsOfferedSha256: toolsOffered.get(sessionId),
       followed: !fake.unfollowed.has(turn.turnId),
     };

@@ -41,6 +41,36 @@ describe('retry', () => {
     expect(dataOf(change, 'session.error')).toEqual({ error, retry_status: 'exhausted' });
   });
 
+  it('continues at once with the fallback model and all retries when the retries are spent', () => {
+    const turn = turnState({ failures: 2, attempt: 4, lastProgressAttempt: 1 });
+    const state = sessionState({ current: turn });
+    const change = retry(state, turn, { error, delayMs: 5_000, fallbackModel: 'a/b' }, LIMITS, NOW);
+    expect(change.turns).toMatchObject([
+      {
+        status: 'queued',
+        ready: true,
+        wakeAt: null,
+        failures: 0,
+        lastProgressAttempt: 4,
+        fallbackModel: 'a/b',
+      },
+    ]);
+    expect(change.head).toMatchObject({ status: 'rescheduling', currentTurnId: null, queuedTurns: 1 });
+    expect(typesOf(change)).toEqual(['session.error', 'session.status_rescheduled']);
+    expect(dataOf(change, 'session.error')).toEqual({
+      error,
+      retry_status: 'retrying',
+      next_attempt_at: NOW.toISOString(),
+    });
+  });
+
+  it('keeps the model while retries are left', () => {
+    const turn = turnState({ failures: 1 });
+    const state = sessionState({ current: turn });
+    const change = retry(state, turn, { error, delayMs: 0, fallbackModel: 'a/b' }, LIMITS, NOW);
+    expect(change.turns).toMatchObject([{ failures: 2, ready: false, fallbackModel: null }]);
+  });
+
   it('waits at least as long as the provider asks', () => {
     expect(waitOf(retryAfter(0, 5_000))).toBeGreaterThanOrEqual(5_000);
   });

@@ -23,6 +23,7 @@ export function turnState(fields: Partial<TurnState> = {}): TurnState {
     attempt: 1,
     lastProgressAttempt: 0,
     failures: 0,
+    fallbackModel: null,
     fence: 5,
     reportSeq: 0,
     runnerId: 'rnr_1',

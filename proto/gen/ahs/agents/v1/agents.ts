@@ -46,7 +46,11 @@ export interface AgentRuntime {
     | SkillList
     | undefined;
   /** How long histories are shortened for the model. Absent: the defaults. */
-  context?: ContextSettings | undefined;
+  context?:
+    | ContextSettings
+    | undefined;
+  /** The models in the order in which they are tried. The first is `model`. Absent or empty: only `model`. */
+  models?: ModelNameList | undefined;
 }
 
 /** How long histories are shortened for the model. Absent members have their default. */
@@ -73,6 +77,11 @@ export interface ContextSettings {
     | undefined;
   /** The context window of the model in tokens, 1000–100000000. Default: that of the table of models, or the learned one. */
   window?: number | undefined;
+}
+
+/** A list that can be absent. */
+export interface ModelNameList {
+  names: string[];
 }
 
 /** A list that can be absent. */
@@ -319,7 +328,11 @@ export interface UpdateAgentRequest {
   /** Absent to change any revision. Refused with VERSION_CONFLICT. */
   ifRevisions?: ExpectedRevisions | undefined;
   exposure?: ExposureChange | undefined;
-  context?: ContextSettings | undefined;
+  context?:
+    | ContextSettings
+    | undefined;
+  /** The first is the model. A change of `model` alone keeps the others. */
+  models?: ModelNameList | undefined;
 }
 
 /** A list that can be absent. */
@@ -562,7 +575,11 @@ export interface UpdateAssistantRequest {
     | undefined;
   /** Absent to change any revision. Refused with VERSION_CONFLICT. */
   ifRevisions?: ExpectedRevisions | undefined;
-  context?: ContextSettings | undefined;
+  context?:
+    | ContextSettings
+    | undefined;
+  /** As in UpdateAgentRequest. */
+  models?: ModelNameList | undefined;
 }
 
 export interface UpdateAssistantResponse {
@@ -1501,6 +1518,7 @@ function createBaseAgentRuntime(): AgentRuntime {
     mcpServers: undefined,
     skills: undefined,
     context: undefined,
+    models: undefined,
   };
 }
 
@@ -1541,6 +1559,9 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
     }
     if (message.context !== undefined) {
       ContextSettings.encode(message.context, writer.uint32(98).fork()).join();
+    }
+    if (message.models !== undefined) {
+      ModelNameList.encode(message.models, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -1654,6 +1675,14 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
             message.context = ContextSettings.decode(reader, reader.uint32());
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.models = ModelNameList.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1760,6 +1789,52 @@ export const ContextSettings: MessageFns<ContextSettings> = {
             }
 
             message.window = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelNameList(): ModelNameList {
+  return { names: [] };
+}
+
+export const ModelNameList: MessageFns<ModelNameList> = {
+  encode(message: ModelNameList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelNameList {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelNameList();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
             continue;
           }
         }
@@ -3463,6 +3538,7 @@ function createBaseUpdateAgentRequest(): UpdateAgentRequest {
     ifRevisions: undefined,
     exposure: undefined,
     context: undefined,
+    models: undefined,
   };
 }
 
@@ -3524,6 +3600,9 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
     }
     if (message.context !== undefined) {
       ContextSettings.encode(message.context, writer.uint32(154).fork()).join();
+    }
+    if (message.models !== undefined) {
+      ModelNameList.encode(message.models, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -3691,6 +3770,14 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
             }
 
             message.context = ContextSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.models = ModelNameList.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -5669,6 +5756,7 @@ function createBaseUpdateAssistantRequest(): UpdateAssistantRequest {
     overridable: undefined,
     ifRevisions: undefined,
     context: undefined,
+    models: undefined,
   };
 }
 
@@ -5721,6 +5809,9 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
     }
     if (message.context !== undefined) {
       ContextSettings.encode(message.context, writer.uint32(130).fork()).join();
+    }
+    if (message.models !== undefined) {
+      ModelNameList.encode(message.models, writer.uint32(138).fork()).join();
     }
     return writer;
   },
@@ -5864,6 +5955,14 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
             }
 
             message.context = ContextSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.models = ModelNameList.decode(reader, reader.uint32());
             continue;
           }
         }

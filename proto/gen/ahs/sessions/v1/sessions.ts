@@ -919,7 +919,15 @@ export interface ClaimedTurn {
     | string
     | undefined;
   /** Lowercase hexadecimal SHA-256 of data_json of the session's newest agent.tools_offered event. Absent without one. */
-  toolsOfferedSha256?: string | undefined;
+  toolsOfferedSha256?:
+    | string
+    | undefined;
+  /** The model of the agent's list with which the turn continues after a fallback (see TurnRetry). Absent: the first. */
+  fallbackModel?:
+    | string
+    | undefined;
+  /** Retryable failures since the last progress after which another one is the last. Absent in older releases. */
+  maxFailures?: number | undefined;
 }
 
 /** A tool call that was journalled (agent.tool_use) and has no result yet. */
@@ -1116,7 +1124,14 @@ export interface TurnRetry {
   /** Minimum delay in milliseconds. 0 lets the sessions service choose it. */
   delayMs: number;
   /** The turn blocks with these requests instead of failing when its retries are spent. Absent: it fails. */
-  whenExhausted?: TurnBlocked | undefined;
+  whenExhausted?:
+    | TurnBlocked
+    | undefined;
+  /**
+   * The turn continues at once with this model, and with all its retries, when its retries are spent. Absent: it fails.
+   * Not together with when_exhausted.
+   */
+  fallbackModel?: string | undefined;
 }
 
 export interface TurnError {
@@ -7830,6 +7845,8 @@ function createBaseClaimedTurn(): ClaimedTurn {
     followed: false,
     overridesJson: undefined,
     toolsOfferedSha256: undefined,
+    fallbackModel: undefined,
+    maxFailures: undefined,
   };
 }
 
@@ -7882,6 +7899,12 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
     }
     if (message.toolsOfferedSha256 !== undefined) {
       writer.uint32(130).string(message.toolsOfferedSha256);
+    }
+    if (message.fallbackModel !== undefined) {
+      writer.uint32(146).string(message.fallbackModel);
+    }
+    if (message.maxFailures !== undefined) {
+      writer.uint32(152).int32(message.maxFailures);
     }
     return writer;
   },
@@ -8025,6 +8048,22 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
             }
 
             message.toolsOfferedSha256 = reader.string();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.fallbackModel = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.maxFailures = reader.int32();
             continue;
           }
         }
@@ -9146,7 +9185,7 @@ export const TurnFailed: MessageFns<TurnFailed> = {
 };
 
 function createBaseTurnRetry(): TurnRetry {
-  return { error: undefined, delayMs: 0, whenExhausted: undefined };
+  return { error: undefined, delayMs: 0, whenExhausted: undefined, fallbackModel: undefined };
 }
 
 export const TurnRetry: MessageFns<TurnRetry> = {
@@ -9159,6 +9198,9 @@ export const TurnRetry: MessageFns<TurnRetry> = {
     }
     if (message.whenExhausted !== undefined) {
       TurnBlocked.encode(message.whenExhausted, writer.uint32(26).fork()).join();
+    }
+    if (message.fallbackModel !== undefined) {
+      writer.uint32(34).string(message.fallbackModel);
     }
     return writer;
   },
@@ -9198,6 +9240,14 @@ export const TurnRetry: MessageFns<TurnRetry> = {
             }
 
             message.whenExhausted = TurnBlocked.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.fallbackModel = reader.string();
             continue;
           }
         }

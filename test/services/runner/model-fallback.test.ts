@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { message, queuedTurn } from './fake-sessions.ts';
+import { storedPart } from './part-events.ts';
+import { createRecordingTool } from './recording-tool.ts';
+import { dataOf, openTestRunner, outcomeOf, script, textOf } from './runner-fixture.ts';
+
+const MAX_FAILURES = 2;
+const OVERLOADED = { error: { kind: 'overloaded' }, times: 100 };
+
+/** An agent whose first model fails, with these further models. */
+function agentWith(others: string[], error: object = OVERLOADED) {
+  return { ...script(error), models: { names: ['rehearsal/script', ...others] } };
+}
+
+/** A turn whose model has failed so often that its next failure is the last. */
+function lastRetry(content: string) {
+  return { ...queuedTurn('trn_1', content), failures: MAX_FAILURES, maxFailures: MAX_FAILURES };
+}
+
+describe('a turn of an agent with several models', () => {
+  it('continues with the next model after the last retry, and journals the reason', async () => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns(agentWith(['rehearsal/echo']), lastRetry('hello'));
+    const journal = await fixture.waitForOutcome('trn_1');
+    expect(outcomeOf(journal)).toMatchObject({
+      $case: 'retry',
+      value: { error: { code: 'model_overloaded' }, fallbackModel: 'rehearsal/echo' },
+    });
+    expect(dataOf(journal, 'model.request_finished')).toMatchObject([
+      {
+        model: 'rehearsal/script',
+        is_error: true,
+        fallback: {
+          reason: { code: 'model_overloaded', message: 'The model provider is overloaded.' },
+          to: 'rehearsal/echo',
+          skipped: [],
+        },
+      },
+    ]);
+  });
+
+  it('continues with the next model when the last retry takes too long', async () => {
+    await using fixture = await openTestRunner({ stepTimeoutSeconds: 1 });
+    const slow = { text: 'too late', delay_ms: 3_600_000 };
+    fixture.queueTurns(agentWith(['rehearsal/echo'], slow), lastRetry('hello'));
+    await fixture.advanceUntil(
+      'the step has timed out',
+      () => fixture.sessions.journalOf('trn_1').outcomes.length > 0,
+    );
+    const journal = await fixture.waitForOutcome('trn_1');
+    expect(outcomeOf(journal)).toMatchObject({
+      $case: 'retry',
+      value: { error: { code: 'model_timeout' }, fallbackModel: 'rehearsal/echo' },
+    });
+    expect(dataOf(journal, 'model.request_finished')).toMatchObject([
+      { fallback: { reason: { code: 'model_timeout' }, to: 'rehearsal/echo' } },
+    ]);
+  });
+
+  it('runs with the model to which it has fallen back', async () => {
+    await using fixture = await openTestRunner();
+    const turn = {
+      ...queuedTurn('trn_1', 'hello'),
+      fallbackModel: 'rehearsal/echo',
+      maxFailures: MAX_FAILURES,
+    };
+    fixture.queueTurns(agentWith(['rehearsal/echo']), turn);
+    const journal = await fixture.waitForOutcome('trn_1');
+    expect(textOf(journal)).toBe('hello');
+    expect(dataOf(journal, 'agent.message')).toMatchObject([{ model: 'rehearsal/echo' }]);
+  });
+
+  it.each([
+    ['with retries left', { failures: MAX_FAILURES - 1, maxFailures: MAX_FAILURES }, OVERLOADED],
+    ['of a sessions service of an older release', { failures: MAX_FAILURES }, OVERLOADED],
+    [
+      'after a refused request',
+      { failures: MAX_FAILURES, maxFailures: MAX_FAILURES },
+      { error: { kind: 'bad_request' }, times: 100 },
+    ],
+  ])('keeps its model %s', async (_, counts, error) => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns(agentWith(['rehearsal/echo'], error), { ...queuedTurn('trn_1', 'hello'), ...counts });
+    const journal = await fixture.waitForOutcome('trn_1');
+    expect(JSON.stringify(outcomeOf(journal))).not.toContain('rehearsal/echo');
+    const [finished] = dataOf(journal, 'model.request_finished');
+    expect(finished).toMatchObject({ is_error: true });
+    expect(finished).not.toHaveProperty('fallback');
+  });
+
+  it('has no further model behind an override of the model', async () => {
+    await using fixture = await openTestRunner();
+    const turn = { ...lastRetry('hello'), overridesJson: '{"model":"rehearsal/script"}' };
+    fixture.queueTurns(agentWith(['rehearsal/echo']), turn);
+    const journal = await fixture.waitForOutcome('trn_1');
+    expect(dataOf(journal, 'model.request_finished')[0]).not.toHaveProperty('fallback');
+  });
+
+  it('skips models without a needed capability or without a provider', async () => {
+    const { tool } = createRecordingTool();
+    await using fixture = await openTestRunner({ tools: [tool] });
+    const others = [
+      'anthropic/claude-2.1',
+      'openai/gpt-4',
+      'gone/model',
+      'openai/gpt-5.4-pro',
+      'rehearsal/echo',
+    ];
+    const image = storedPart(fixture.files, Buffer.from('pixels'));
+    const messages = [message('trn_1', 1, 'user.message', [image])];
+    const agent = { ...agentWith(others), outputSchemaJson: '{"type":"object"}' };
+    fixture.queueTurns(agent, { ...lastRetry(''), messages });
+    const journal = await fixture.waitForOutcome('trn_1');
+    expect(dataOf(journal, 'model.request_finished')).toMatchObject([
+      {
+        fallback: {
+          to: 'rehearsal/echo',
+          skipped: [
+            { model: 'anthropic/claude-2.1', reason: 'tools' },
+            { model: 'openai/gpt-4', reason: 'images' },
+            { model: 'gone/model', reason: 'unknown_model' },
+            { model: 'openai/gpt-5.4-pro', reason: 'structured_output' },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('fails by the rules of its last model when none can continue', async () => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns(agentWith(['gone/model']), lastRetry('hello'));
+    const journal = await fixture.waitForOutcome('trn_1');
+    expect(outcomeOf(journal)).toEqual({
+      $case: 'retry',
+      value: { error: { code: 'model_overloaded', message: expect.any(String) }, delayMs: 0 },
+    });
+    expect(dataOf(journal, 'model.request_finished')).toMatchObject([
+      { fallback: { to: null, skipped: [{ model: 'gone/model', reason: 'unknown_model' }] } },
+    ]);
+  });
+});
