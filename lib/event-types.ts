@@ -21,6 +21,7 @@ export const EVENT_TYPES = [
   'session.status_terminated',
   'session.error',
   'user.message',
+  'user.message_delivered',
   'user.interrupt',
   'user.tool_approval',
   'agent.message',

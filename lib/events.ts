@@ -249,12 +249,26 @@ export const EVENT_DATA = {
     turn_id: text,
     /** The turn whose answer this one replaces for later turns. */
     replaces_turn_id: optional(text),
+    steers_turn_id: optional(
+      Type.String({
+        description: 'The turn that gets the message before its next step (`busy_policy: steer`).',
+      }),
+    ),
     /** The overrides in force for the turn. */
     overrides: optional(Type.Object({}, { additionalProperties: true })),
   }),
   'turn.started': data(Attempt),
   'turn.blocked': data({ ...Attempt, kind: optional(Type.Enum([...ACTION_KINDS])) }),
-  'turn.completed': data({ ...Attempt, usage: Usage }),
+  'turn.completed': data({
+    ...Attempt,
+    usage: Usage,
+    delivered_to_turn_id: optional(
+      Type.String({
+        description:
+          'The running turn that the message of this turn was delivered into. This turn has then not started, and that one answers.',
+      }),
+    ),
+  }),
   'turn.failed': data({ ...Attempt, error: Failure, usage: Usage }),
   'turn.interrupted': data({ ...Attempt, usage: Usage }),
   'turn.cancelled': data({ turn_id: text, reason: text }),
@@ -269,6 +283,14 @@ export const EVENT_DATA = {
     next_attempt_at: optional(time),
   }),
   'user.message': data({ content: Content, sender: optional(MessageSender) }),
+  'user.message_delivered': data({
+    message_seq: Type.Integer({ minimum: 1, description: 'The seq of the `user.message` event.' }),
+    turn_id: Type.String({ description: 'The turn that got the message.' }),
+    step: Type.Integer({
+      minimum: 1,
+      description: 'Number of the model step that gets the message, from 1.',
+    }),
+  }),
   'user.interrupt': data({}),
   'user.tool_approval': data({
     approval_id: text,

@@ -7,6 +7,8 @@ export interface QueuedMessage {
   text: string;
   /** The message has content other than text, which the composer cannot edit. */
   hasOtherParts: boolean;
+  /** The running turn gets the message before its next step. */
+  isSteering: boolean;
 }
 
 /** Types of the events that tell which turns wait. */
@@ -24,7 +26,9 @@ export const QUEUE_EVENT_TYPES = [
 export class QueueReader {
   readonly #startedOrEnded = new Set<string>();
   readonly #started = new Set<string>();
+  readonly #ended = new Set<string>();
   readonly #queued = new Set<string>();
+  readonly #steering = new Set<string>();
   readonly #messages: QueuedMessage[] = [];
   #isComplete = false;
 
@@ -44,11 +48,17 @@ export class QueueReader {
     if (event.type === 'turn.queued') {
       this.#isComplete ||= this.#started.has(turnId);
       if (!this.#startedOrEnded.has(turnId)) this.#queued.add(turnId);
+      const { steers_turn_id: steered } = event.data;
+      if (steered !== undefined && !this.#ended.has(steered)) this.#steering.add(turnId);
     } else if (event.type === 'user.message') {
-      if (this.#queued.has(turnId)) this.#messages.push({ turnId, seq, ...contentOf(event.data) });
+      if (this.#queued.has(turnId)) {
+        const isSteering = this.#steering.has(turnId);
+        this.#messages.push({ turnId, seq, ...contentOf(event.data), isSteering });
+      }
     } else {
       this.#startedOrEnded.add(turnId);
       if (event.type === 'turn.started') this.#started.add(turnId);
+      else this.#ended.add(turnId);
     }
   }
 }

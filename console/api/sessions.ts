@@ -28,7 +28,7 @@ import { isActive } from './session-state.ts';
 
 export interface OutgoingMessage {
   content: string | ContentPart[];
-  busyPolicy?: 'enqueue' | 'interrupt';
+  busyPolicy?: 'enqueue' | 'interrupt' | 'steer';
   key: string;
 }
 

@@ -462,7 +462,7 @@ export const listMessages = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Send a message
  *
- * Queues a turn. If the session is busy, `enqueue` waits for the earlier turns, `reject` fails with SESSION_BUSY, and `interrupt` ends the turn that runs, waits for an approval or is next. The content may have images and files: from the workspace of the session, from the body or from uploads.
+ * Queues a turn. If the session is busy, `enqueue` waits for the earlier turns, `reject` fails with SESSION_BUSY, `interrupt` ends the turn that runs, waits for an approval or is next, and `steer` gives the message to that turn before its next model step. The queued turn is then completed with `delivered_to_turn_id`, and the event `user.message_delivered` names the step. If the turn ends first, the message is the next turn. A message with `steer` has no overrides, because the settings of a running turn are fixed. The content may have images and files: from the workspace of the session, from the body or from uploads.
  */
 export const sendMessage = <ThrowOnError extends boolean = false>(options: Options<SendMessageData, ThrowOnError>): RequestResult<SendMessageResponses, SendMessageErrors, ThrowOnError> => (options.client ?? client).post<SendMessageResponses, SendMessageErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -511,7 +511,7 @@ export const cancelTurn = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Get a turn
  *
- * Returns the status, the usage, the error, the last message and the structured output of the turn. With `wait_seconds`, the response is sent when the turn ends or blocks, or when the time is over.
+ * Returns the status, the usage, the error, the last message and the structured output of the turn. With `wait_seconds`, the response is sent when the turn ends or blocks, or when the time is over. If the message was delivered into a running turn, `delivered_to_turn_id` names that turn; the last message and `wait_seconds` are then those of that turn.
  */
 export const getTurn = <ThrowOnError extends boolean = false>(options: Options<GetTurnData, ThrowOnError>): RequestResult<GetTurnResponses, GetTurnErrors, ThrowOnError> => (options.client ?? client).get<GetTurnResponses, GetTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -2534,7 +2534,7 @@ export const resumeTurnStream = <ThrowOnError extends boolean = false>(options: 
 /**
  * Send a message and stream the turn to AI SDK
  *
- * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored. Overrides hold for messages and regenerated answers; beside answers to a turn they have no effect.
+ * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the turn, or when the turn waits for an approval, a tool output or an answer. With `busy_policy: steer`, the stream of a message that is delivered into a running turn shows what that turn writes from then on. Parts of type `data-*` are ignored. Overrides hold for messages and regenerated answers; beside answers to a turn they have no effect.
  */
 export const streamTurn = <ThrowOnError extends boolean = false>(options: Options<StreamTurnData, ThrowOnError, StreamTurnResponse>): Promise<ServerSentEventsResult<StreamTurnResponses>> => (options.client ?? client).sse.post<StreamTurnResponses, StreamTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

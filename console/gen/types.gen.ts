@@ -786,6 +786,7 @@ export type Turn = {
     attempt: number;
     usage: Usage;
     replaces_turn_id: string | null;
+    delivered_to_turn_id: string | null;
     /**
      * The structured output; null without one.
      */
@@ -989,7 +990,7 @@ export type TurnResult = Turn & {
  */
 export type BegunSession = Session & {
     /**
-     * Only with `wait_seconds`: the turn. Null without a message, and when the turn cannot be read now.
+     * Only with `wait_seconds`: the turn, or the turn that its message was delivered into (`busy_policy: steer`). Null without a message, and when the turn cannot be read now.
      */
     turn?: TurnResult | null;
 };
@@ -1289,6 +1290,10 @@ export type TurnQueuedEvent = EventBase & {
     data: {
         turn_id: string;
         replaces_turn_id?: string;
+        /**
+         * The turn that gets the message before its next step (`busy_policy: steer`).
+         */
+        steers_turn_id?: string;
         overrides?: {
             [key: string]: unknown;
         };
@@ -1339,6 +1344,10 @@ export type TurnCompletedEvent = EventBase & {
         attempt: number;
         fence: number;
         usage: TurnUsage;
+        /**
+         * The running turn that the message of this turn was delivered into. This turn has then not started, and that one answers.
+         */
+        delivered_to_turn_id?: string;
     };
 };
 
@@ -1431,6 +1440,24 @@ export type UserMessageEvent = EventBase & {
     data: {
         content: Array<MessagePart>;
         sender?: MessageSender;
+    };
+};
+
+export type UserMessageDeliveredEvent = EventBase & {
+    type: 'user.message_delivered';
+    data: {
+        /**
+         * The seq of the `user.message` event.
+         */
+        message_seq: number;
+        /**
+         * The turn that got the message.
+         */
+        turn_id: string;
+        /**
+         * Number of the model step that gets the message, from 1.
+         */
+        step: number;
     };
 };
 
@@ -1824,6 +1851,8 @@ export type Event = ({
 } & SessionErrorEvent) | ({
     type: 'user.message';
 } & UserMessageEvent) | ({
+    type: 'user.message_delivered';
+} & UserMessageDeliveredEvent) | ({
     type: 'user.interrupt';
 } & UserInterruptEvent) | ({
     type: 'user.tool_approval';
@@ -7026,7 +7055,10 @@ export type ListMessagesResponse = ListMessagesResponses[keyof ListMessagesRespo
 export type SendMessageData = {
     body: {
         content: Content;
-        busy_policy?: 'enqueue' | 'reject' | 'interrupt';
+        /**
+         * `enqueue` waits for the earlier turns. `reject` fails with SESSION_BUSY. `interrupt` ends the turn that runs, waits or is next. `steer` gives the message to that turn before its next model step, or queues it if the turn ends first.
+         */
+        busy_policy?: 'enqueue' | 'reject' | 'interrupt' | 'steer';
         /**
          * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
          */
@@ -7132,7 +7164,7 @@ export type SendMessageResponses = {
              */
             seq: number;
             /**
-             * Only with `wait_seconds`: the turn. Null without a message, and when the turn cannot be read now.
+             * Only with `wait_seconds`: the turn, or the turn that its message was delivered into (`busy_policy: steer`). Null without a message, and when the turn cannot be read now.
              */
             turn?: TurnResult | null;
         };
@@ -16268,7 +16300,10 @@ export type StreamTurnData = {
      */
     body: {
         content?: Content;
-        busy_policy?: 'enqueue' | 'reject' | 'interrupt';
+        /**
+         * `enqueue` waits for the earlier turns. `reject` fails with SESSION_BUSY. `interrupt` ends the turn that runs, waits or is next. `steer` gives the message to that turn before its next model step, or queues it if the turn ends first.
+         */
+        busy_policy?: 'enqueue' | 'reject' | 'interrupt' | 'steer';
         /**
          * The messages of AI SDK's transport, instead of `content`. Only the last message is used.
          */

@@ -67,6 +67,15 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
           queuedMessages.set(turnId, [...(queuedMessages.get(turnId) ?? []), ...messagesIn(event)]);
         else items.push(...messagesIn(event));
         break;
+      case 'user.message_delivered': {
+        const { message_seq: seq, step } = event.data;
+        for (const [id, waiting] of queuedMessages) {
+          if (!waiting.some((message) => message.seq === seq)) continue;
+          items.push(...waiting.map((message) => ({ ...message, deliveredStep: step })));
+          queuedMessages.delete(id);
+        }
+        break;
+      }
       case 'agent.message':
         items.push(...messagesIn(event));
         break;
@@ -162,6 +171,8 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
       case 'turn.failed':
       case 'turn.interrupted':
       case 'turn.cancelled':
+        // The turn of a delivered message ends without a run.
+        if (event.type === 'turn.completed' && event.data.delivered_to_turn_id !== undefined) break;
         items.push({
           kind: 'end',
           ...base,
@@ -243,6 +254,7 @@ function messagesIn(event: ContentEvent): ChatMessage[] {
       output: event.type === 'agent.message' ? event.data.output : undefined,
       isDraft: false,
       isQueued: false,
+      deliveredStep: undefined,
       turnId: event.turn_id,
       messageId: event.type === 'user.message' ? undefined : event.data.message_id,
       actor: event.actor,

@@ -29,6 +29,7 @@ const DURABLE: Record<DurableEvent['type'], true> = {
   'session.status_terminated': true,
   'session.error': true,
   'user.message': true,
+  'user.message_delivered': true,
   'user.interrupt': true,
   'user.tool_approval': true,
   'agent.message': true,

@@ -1,6 +1,6 @@
 export interface TimelineSpan {
   key: string;
-  kind: 'queue' | 'step' | 'model' | 'tool' | 'approval' | 'retry' | 'idle';
+  kind: 'queue' | 'step' | 'model' | 'tool' | 'approval' | 'retry' | 'idle' | 'message';
   name: string;
   /** Sequence number of its first event; undefined for a span without an event. */
   seq: number | undefined;

@@ -101,6 +101,16 @@ class TimelineFold {
         ].join(', ');
         break;
       }
+      case 'user.message_delivered': {
+        const at = timeOf(event);
+        const name = `Message ${event.data.message_seq}`;
+        const detail = `before step ${event.data.step}`;
+        this.#spans.push({
+          ...newSpan(event.event_id, 'message', name, event.seq, at),
+          ...{ end: at, detail },
+        });
+        break;
+      }
       case 'agent.tool_use': {
         const id = callKey(this.#turnId, event.data.tool_use_id);
         this.#names.set(id, event.data.name);

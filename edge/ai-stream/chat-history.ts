@@ -40,6 +40,8 @@ export class ChatHistory {
   readonly #exchanges = new Map<string, Exchange>();
   readonly #before: string | undefined;
   readonly #partsUrl: string;
+  /** The turns of messages, by the seq of the message. */
+  readonly #bySeq = new Map<number, string>();
   #isAfterPage = false;
   #bytes = 0;
   #hasOlder = false;
@@ -55,6 +57,7 @@ export class ChatHistory {
     if (turnId === undefined) return;
     if (event.type === 'user.message') this.#begin(turnId, event);
     else if (event.type === 'turn.queued') this.#queue(turnId, event.data);
+    else if (event.type === 'user.message_delivered') this.#deliver(turnId, event.data.message_seq);
     else if (event.type === 'turn.cancelled' && event.data.reason === 'removed') this.#remove(turnId);
     else this.#render(turnId, event);
     const exchange = this.#exchanges.get(turnId);
@@ -78,7 +81,8 @@ export class ChatHistory {
     return { turnId, renderer, message: new MessageBuilder(), replaced };
   }
 
-  #begin(turnId: string, { event_id: id, data }: Extract<HistoryEvent, { type: 'user.message' }>): void {
+  #begin(turnId: string, { event_id: id, seq, data }: Extract<HistoryEvent, { type: 'user.message' }>): void {
+    this.#bySeq.set(seq, turnId);
     this.#isAfterPage ||= turnId === this.#before;
     const message: UiMessage = { id, role: 'user', parts: userParts(data.content, this.#partsUrl) };
     const known = this.#exchanges.get(turnId);
@@ -108,6 +112,19 @@ export class ChatHistory {
       exchange.answer = this.#newAnswer(turnId, exchange.answer);
       exchange.isCopied = false;
     });
+  }
+
+  /** A delivered message stands with the message that began the turn, before the whole answer of the turn. */
+  #deliver(turnId: string, messageSeq: number): void {
+    const steering = this.#bySeq.get(messageSeq);
+    const from = steering === undefined ? undefined : this.#exchanges.get(steering);
+    if (steering === undefined || !from) return;
+    this.#exchanges.delete(steering);
+    const into = this.#exchanges.get(turnId);
+    if (into) {
+      into.messages.push(...from.messages);
+      into.bytes += from.bytes;
+    } else this.#bytes -= from.bytes;
   }
 
   #remove(turnId: string): void {

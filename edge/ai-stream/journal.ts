@@ -22,6 +22,7 @@ const RENDERED = [
   'turn.failed',
   'turn.interrupted',
   'turn.cancelled',
+  'user.message_delivered',
 ] as const satisfies readonly EventType[];
 
 export const RENDERED_TYPES: string[] = [...RENDERED];

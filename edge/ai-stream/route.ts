@@ -102,7 +102,8 @@ export const aiStreamRoutes = [
       "An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: " +
       'its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of ' +
       'client tools in it are submitted, or the last answer is regenerated. The stream contains one turn and ends with the ' +
-      'turn, or when the turn waits for an approval, a tool output or an answer. Parts of type `data-*` are ignored. Overrides ' +
+      'turn, or when the turn waits for an approval, a tool output or an answer. With `busy_policy: steer`, the stream of a ' +
+      'message that is delivered into a running turn shows what that turn writes from then on. Parts of type `data-*` are ignored. Overrides ' +
       'hold for messages and regenerated answers; beside answers to a turn they have no effect.',
     query: closed(STREAM_QUERY),
     headers: ['Idempotency-Key', 'x-ahs-ai-sdk'],
@@ -171,7 +172,7 @@ async function streamTurn(
   );
   const isOtherOrigin = reply.hasHeader('access-control-allow-origin');
   const partsUrl = partsUrlOf(sessionId, isOtherOrigin ? request.headers.host : undefined);
-  const batches = render(journal, createTurnFold(turnId, version, partsUrl), position);
+  const batches = render(journal, createTurnFold({ turnId, messageSeq: from }, version, partsUrl), position);
   // Until the first batch arrives, the response can still be an error or 204.
   const first = await batches.next().catch((error: unknown) => {
     if (!call.signal?.aborted) keepTurn();

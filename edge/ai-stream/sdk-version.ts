@@ -25,7 +25,12 @@ export function sdkVersionOf({ headers }: IncomingMessage, query: { ai_sdk?: Sdk
   throw refuseField(`/${HEADER}`, 'must be 6 or 7');
 }
 
-export function createTurnFold(turnId: string, version: SdkVersion, partsUrl: string): TurnFold {
-  const renderer = new TurnRenderer(turnId, partsUrl);
+/** `messageSeq` is the seq of the event that queued the turn. */
+export function createTurnFold(
+  { turnId, messageSeq }: { turnId: string; messageSeq: number },
+  version: SdkVersion,
+  partsUrl: string,
+): TurnFold {
+  const renderer = new TurnRenderer(turnId, partsUrl, messageSeq);
   return version === '6' ? new Sdk6Renderer(renderer) : renderer;
 }

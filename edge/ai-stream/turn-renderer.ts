@@ -10,7 +10,10 @@ import type { TurnFold } from './turn-fold.ts';
  * discarded attempt are removed, and the next attempt is rendered in the same step.
  */
 export class TurnRenderer implements TurnFold {
-  readonly #turnId: string;
+  /** The turn whose events are rendered. */
+  #turnId: string;
+  readonly #messageId: string;
+  readonly #messageSeq: number | undefined;
   readonly #partsUrl: string;
   readonly #calls: ToolCalls;
   /** The message that the model is writing. */
@@ -21,9 +24,14 @@ export class TurnRenderer implements TurnFold {
   #blocked = false;
   #ended = false;
 
-  /** `partsUrl` is the URL of the folder from which the bytes of images and files are read. */
-  constructor(turnId: string, partsUrl: string) {
+  /**
+   * `partsUrl` is the URL of the folder from which the bytes of images and files are read. `messageSeq` is the seq of the message
+   * of the turn: if it is delivered into a running turn, the events of that turn are rendered from there on.
+   */
+  constructor(turnId: string, partsUrl: string, messageSeq?: number) {
     this.#turnId = turnId;
+    this.#messageId = turnId;
+    this.#messageSeq = messageSeq;
     this.#partsUrl = partsUrl;
     this.#calls = new ToolCalls(partsUrl);
   }
@@ -38,7 +46,7 @@ export class TurnRenderer implements TurnFold {
 
   /** The first chunks of a stream. The id of the message is the id of the turn. */
   begin(): UiChunk[] {
-    return [{ type: 'start', messageId: this.#turnId }];
+    return [{ type: 'start', messageId: this.#messageId }];
   }
 
   reopen(): UiChunk[] {
@@ -51,6 +59,8 @@ export class TurnRenderer implements TurnFold {
 
   render(event: TurnEvent): UiChunk[] {
     if (event.type === 'session.deleted') return this.#end([{ type: 'abort', reason: 'session_deleted' }]);
+    if (event.type === 'user.message_delivered' && event.data.message_seq === this.#messageSeq)
+      this.#turnId = event.data.turn_id;
     if (event.turn_id !== this.#turnId || this.#ended) return [];
     switch (event.type) {
       case 'agent.message_delta':
@@ -79,6 +89,8 @@ export class TurnRenderer implements TurnFold {
         return this.#calls.decided(event.data);
       case 'session.error':
         return retryOf(event.data);
+      case 'user.message_delivered':
+        return [];
       case 'turn.started':
         this.#blocked = false;
         return [];

@@ -24,8 +24,11 @@ export const messageRoutes = [
     tag: 'Sessions',
     summary: 'Send a message',
     description:
-      'Queues a turn. If the session is busy, `enqueue` waits for the earlier turns, `reject` fails with SESSION_BUSY, and ' +
-      '`interrupt` ends the turn that runs, waits for an approval or is next. The content may have images and files: from the ' +
+      'Queues a turn. If the session is busy, `enqueue` waits for the earlier turns, `reject` fails with SESSION_BUSY, ' +
+      '`interrupt` ends the turn that runs, waits for an approval or is next, and `steer` gives the message to that turn before ' +
+      'its next model step. The queued turn is then completed with `delivered_to_turn_id`, and the event ' +
+      '`user.message_delivered` names the step. If the turn ends first, the message is the next turn. A message with `steer` ' +
+      'has no overrides, because the settings of a running turn are fixed. The content may have images and files: from the ' +
       'workspace of the session, from the body or from uploads.',
     headers: ['Idempotency-Key'],
     body: closed({

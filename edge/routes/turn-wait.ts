@@ -21,7 +21,7 @@ const MARGIN_MS = 10_000;
 type Waiting = Pick<Exchange, 'clients' | 'call' | 'draining'>;
 
 /**
- * Returns the turn when it has ended or blocked, or the state reached after `seconds` or when this process or the sessions
+ * Returns the turn when it, or the turn that its message was delivered into, has ended or blocked, or the state reached after `seconds` or when this process or the sessions
  * service stops.
  */
 export async function waitForTurn(
@@ -40,10 +40,18 @@ export async function waitForTurn(
   }
 }
 
+/**
+ * The turn that answers the message of a turn, for a client that has sent it: the turn itself, or the one that the message was
+ * delivered into.
+ */
+export function answeringTurn({ turn, deliveredTo, lastMessage }: GetTurnResponse): GetTurnResponse {
+  return { turn: deliveredTo ?? turn, lastMessage };
+}
+
 /** The turn of a request that queued one and has `wait_seconds`. */
 export const waitedTurn = nullable(TurnResultShape, {
   description:
-    'Only with `wait_seconds`: the turn. Null without a message, and when the turn cannot be read now.',
+    'Only with `wait_seconds`: the turn, or the turn that its message was delivered into (`busy_policy: steer`). Null without a message, and when the turn cannot be read now.',
 });
 
 /**
@@ -58,7 +66,8 @@ export async function turnMember(
   if (seconds === undefined) return {};
   if (turnId === undefined) return { turn: null };
   try {
-    return { turn: serializeTurnResult(await waitForTurn(exchange, { sessionId, turnId }, seconds)) };
+    const found = await waitForTurn(exchange, { sessionId, turnId }, seconds);
+    return { turn: serializeTurnResult(answeringTurn(found)) };
   } catch (error) {
     if (error instanceof Refusal && error.code !== 'CANCELLED') return { turn: null };
     throw error;

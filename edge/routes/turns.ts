@@ -35,7 +35,8 @@ export const turnRoutes = [
     summary: 'Get a turn',
     description:
       'Returns the status, the usage, the error, the last message and the structured output of the turn. With `wait_seconds`, ' +
-      'the response is sent when the turn ends or blocks, or when the time is over.',
+      'the response is sent when the turn ends or blocks, or when the time is over. If the message was delivered into a running ' +
+      'turn, `delivered_to_turn_id` names that turn; the last message and `wait_seconds` are then those of that turn.',
     query: closed({ wait_seconds: waitSeconds }),
     success: { status: 200, description: 'The turn.', data: TurnResultShape },
     errors: ['SESSION_NOT_FOUND', 'TURN_NOT_FOUND'],

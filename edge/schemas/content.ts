@@ -71,7 +71,12 @@ export const FirstMessage = Type.Union([Type.String(), Parts, closed({ content: 
 export const MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** How a message is handled while the session is busy. */
-export const BusyPolicySchema = Type.Enum(['enqueue', 'reject', 'interrupt'], { default: 'enqueue' });
+export const BusyPolicySchema = Type.Enum(['enqueue', 'reject', 'interrupt', 'steer'], {
+  default: 'enqueue',
+  description:
+    '`enqueue` waits for the earlier turns. `reject` fails with SESSION_BUSY. `interrupt` ends the turn that runs, waits or is ' +
+    'next. `steer` gives the message to that turn before its next model step, or queues it if the turn ends first.',
+});
 
 /** The error codes of requests with the content of a message. */
 export const CONTENT_ERRORS = [

@@ -35,6 +35,10 @@ export const TurnShape = Type.Object(
     attempt: count('The number of times the turn was started.'),
     usage: UsageShape,
     replaces_turn_id: nullable(id('trn', 'the turn whose answer this one replaces')),
+    delivered_to_turn_id: nullable(
+      id('trn', 'the running turn that the message of this one was delivered into (`busy_policy: steer`)'),
+      NULL,
+    ),
     output: Type.Unknown({
       description: 'The structured output; null without one.',
       examples: [null],
@@ -75,6 +79,7 @@ export function serializeTurn(turn: Turn | undefined) {
     attempt: turn?.attempt,
     usage: serializeUsage(turn?.usage),
     replaces_turn_id: turn?.replacesTurnId ?? null,
+    delivered_to_turn_id: turn?.deliveredToTurnId ?? null,
     output: JSON.parse(turn?.outputJson ?? 'null'),
     overrides: JSON.parse(turn?.overridesJson ?? 'null'),
     error: JSON.parse(turn?.errorJson || 'null'),

@@ -22,6 +22,7 @@ export type Channel =
   | 'sessions.signals'
   | 'turns.ready'
   | 'turns.interrupted'
+  | 'turns.steered'
   | 'sandboxes.ended'
   | 'agents.changed'
   | 'environments.changed'

@@ -168,6 +168,10 @@ export async function openRunner(
     const turn = turns.find(turnId);
     if (turn) turns.lose(turn);
   });
+  const unsubscribeSteered = bus.subscribe('turns.steered', (turnId) => {
+    const turn = turns.find(turnId);
+    if (turn) turn.isSteered = true;
+  });
   const unsubscribeFollowed = bus.subscribe('sessions.followed', (sessionId) => {
     const turn = turns.findBySession(sessionId);
     if (turn) reporter.noteFollower(turn);
@@ -207,6 +211,7 @@ export async function openRunner(
     async stop() {
       unsubscribeReady();
       unsubscribeInterrupted();
+      unsubscribeSteered();
       unsubscribeFollowed();
       unsubscribeEnded();
       claimer.abandon();

@@ -97,6 +97,7 @@ export const peers: Peers<SessionsServiceDefinition> = {
   claimTurns: ['runner'],
   renewLeases: ['runner'],
   reportTurns: ['runner'],
+  deliverMessages: ['runner'],
   checkLease: ['vaults'],
   getSessionExtensions: ['edge'],
   locateWorkspace: ['files'],
@@ -134,6 +135,7 @@ export async function openSessions(
     appended: (sessionId: string) => bus.publish('sessions.appended', sessionId),
     ready: () => bus.publish('turns.ready', ''),
     signalled: () => bus.publish('sessions.signals', ''),
+    steered: (turnId: string) => bus.publish('turns.steered', turnId),
     stopped: (turnId: string) => bus.publish('turns.interrupted', turnId),
   };
   const quota = createTurnQuota(config.quotaTurnsPerDay);

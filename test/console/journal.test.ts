@@ -87,6 +87,27 @@ describe('Conversation', () => {
     ]);
   });
 
+  it('shows a message that steers a turn where it was delivered, with the step and without an end of its own', () => {
+    const items = chat(
+      ['user.message', text('first')],
+      ['turn.queued', {}],
+      ['turn.started', { attempt: 1, fence: 1 }],
+      ['user.message', text('second'), 'trn_2'],
+      ['turn.queued', { steers_turn_id: 'trn_1' }, 'trn_2'],
+      ['agent.message', { message_id: 'msg_1', ...text('working') }],
+      ['user.message_delivered', { message_seq: 4, turn_id: 'trn_1', step: 2 }],
+      ['turn.completed', { delivered_to_turn_id: 'trn_1' }, 'trn_2'],
+      ['agent.message', { message_id: 'msg_2', ...text('done') }],
+    );
+    expect(items).toMatchObject([
+      { text: 'first', deliveredStep: undefined },
+      { text: 'working' },
+      { text: 'second', deliveredStep: 2, isQueued: false },
+      { text: 'done' },
+    ]);
+    expect(items).toHaveLength(4);
+  });
+
   it.each([
     [[], 'waiting'],
     [[APPROVAL_REQUESTED], 'awaiting_approval'],

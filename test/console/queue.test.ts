@@ -32,7 +32,13 @@ describe('QueueReader', () => {
       'turn.cancelled c',
     );
     expect(turnsOf(reader)).toEqual(['b', 'd']);
-    expect(reader.messages[0]).toEqual({ turnId: 'b', seq: 4, text: 'text of b', hasOtherParts: false });
+    expect(reader.messages[0]).toEqual({
+      turnId: 'b',
+      seq: 4,
+      text: 'text of b',
+      hasOtherParts: false,
+      isSteering: false,
+    });
   });
 
   it('is complete once it has read the queueing of a started turn', () => {
@@ -45,6 +51,23 @@ describe('QueueReader', () => {
 
   it('omits a turn that is retried', () => {
     expect(turnsOf(readerOf('user.message a', 'turn.queued a', 'turn.started a'))).toEqual([]);
+  });
+
+  it('marks messages that steer an unfinished turn', () => {
+    const content = [{ type: 'text', text: 'Stop' }];
+    const steering = [
+      { type: 'turn.completed', turn_id: 'ended', seq: 5, data: {} },
+      { type: 'turn.queued', turn_id: 'b', seq: 4, data: { steers_turn_id: 'running' } },
+      { type: 'user.message', turn_id: 'b', seq: 3, data: { content } },
+      { type: 'turn.queued', turn_id: 'a', seq: 2, data: { steers_turn_id: 'ended' } },
+      { type: 'user.message', turn_id: 'a', seq: 1, data: { content } },
+    ];
+    const reader = new QueueReader();
+    for (const event of steering) reader.add(eventFrom(event));
+    expect(reader.messages).toMatchObject([
+      { turnId: 'a', isSteering: false },
+      { turnId: 'b', isSteering: true },
+    ]);
   });
 
   it('marks messages with content other than text', () => {

@@ -24,6 +24,7 @@ const turnOf = (fields: Partial<Turn> = {}): Turn => ({
   attempt: 1,
   usage: NO_USAGE,
   replaces_turn_id: null,
+  delivered_to_turn_id: null,
   output: null,
   overrides: null,
   error: null,

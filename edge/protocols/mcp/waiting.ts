@@ -1,6 +1,6 @@
 import { wait } from '../../../lib/clock.ts';
 import type { GetTurnResponse } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { waitForTurn } from '../../routes/turn-wait.ts';
+import { answeringTurn, waitForTurn } from '../../routes/turn-wait.ts';
 import type { McpOperation } from './operation.ts';
 import type { ProgressReporter } from './progress.ts';
 
@@ -21,7 +21,7 @@ export interface AwaitedTurn {
 }
 
 /**
- * Returns the turn when it has ended or blocked, or its state when the time is over or this process stops. Without
+ * Returns the turn, or the one that its message was delivered into, when it has ended or blocked, or its state when the time is over or this process stops. Without
  * `seconds`, the time is the longest that is allowed. Reports progress to a client that has asked for it.
  */
 export async function awaitTurn(
@@ -53,7 +53,7 @@ async function waitInSlices(
     const begun = now();
     const longest = progress ? (PROGRESS_SECONDS[round] ?? PROGRESS_SECONDS.at(-1) ?? 1) : SLICE_SECONDS;
     const slice = Math.min(longest, Math.max(0, Math.ceil((deadline - begun) / 1_000)));
-    const found = await waitForTurn({ clients, call, draining }, turn, slice);
+    const found = answeringTurn(await waitForTurn({ clients, call, draining }, turn, slice));
     const isOpen = OPEN.has(found.turn?.status ?? '');
     if (!isOpen || draining.aborted || now() >= deadline) return found;
     if (now() - begun < (slice * 1_000) / 2) await wait(clock, RETRY_MS, call.signal);
@@ -69,7 +69,7 @@ export function readTurn({ context, call }: McpOperation, turn: AwaitedTurn): Pr
 /** What an open turn does now, for the user of the client. */
 export async function describeTurn(
   { context, call }: McpOperation,
-  { sessionId, turnId }: AwaitedTurn,
+  { sessionId }: AwaitedTurn,
   { turn }: GetTurnResponse,
 ): Promise<string> {
   if (turn?.status === 'queued') return 'The turn is queued.';
@@ -85,6 +85,6 @@ export async function describeTurn(
     call,
   );
   const event = events[0] && (JSON.parse(events[0].json) as { turn_id?: string; data: { name: string } });
-  const tool = event?.turn_id === turnId ? `; last tool: ${event.data.name}` : '';
+  const tool = event && event.turn_id === turn?.turnId ? `; last tool: ${event.data.name}` : '';
   return `Step ${step}${tool}`;
 }

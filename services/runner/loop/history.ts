@@ -19,6 +19,11 @@ interface TurnHistory {
   invalidOutputs: number;
 }
 
+/** A message of a user that was delivered into a running turn, in the form of the journal. */
+export interface DeliveredMessage {
+  data: UserMessage;
+}
+
 type MessageEvent =
   | { type: 'user.message'; turn_id?: string; data: UserMessage }
   | { type: 'agent.message'; turn_id?: string; data: AgentMessage }
@@ -65,6 +70,8 @@ class TurnMessageBuilder {
   lastStep: ModelStep | undefined;
   invalidOutputs = 0;
   readonly #messages: ModelMessage[];
+  /** The message that began the turn was added. */
+  #hasBegun = false;
 
   constructor(messages: ModelMessage[]) {
     this.#messages = messages;
@@ -77,9 +84,13 @@ class TurnMessageBuilder {
       return;
     }
     this.flushResults();
-    const message = type === 'user.message' ? userMessage(data) : assistantMessage(data.content);
+    if (type === 'user.message') {
+      this.#messages.push(this.#hasBegun ? deliveredMessage({ data }) : userMessage(data));
+      this.#hasBegun = true;
+      return;
+    }
+    const message = assistantMessage(data.content);
     if (message) this.#messages.push(message);
-    if (type === 'user.message') return;
     const checked = 'output' in data || 'output_error' in data ? (data as CheckedOutput) : undefined;
     if (checked && 'output_error' in checked) {
       this.invalidOutputs++;
@@ -94,6 +105,14 @@ class TurnMessageBuilder {
       this.#messages.push(toolResultsMessage(this.lastStep));
     this.lastStep = undefined;
   }
+}
+
+/**
+ * A message that was delivered into the turn by steering it. The mark is for the rehearsal models, which go on with their
+ * script; it is part of no request.
+ */
+export function deliveredMessage({ data }: DeliveredMessage): ModelMessage {
+  return { ...userMessage(data), providerOptions: { rehearsal: { delivered: true } } };
 }
 
 function userMessage({ content, sender }: UserMessage): ModelMessage {

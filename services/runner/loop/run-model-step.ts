@@ -42,6 +42,8 @@ export interface ModelTurnState {
   messages: ModelMessage[];
   /** The events that `messages` are built of, with the compactions of the history. */
   history: Event[];
+  /** The seq of the newest event of the history that `messages` has. */
+  newestSeq: number;
   /** `history` has all events of the turn. */
   isHistoryCurrent: boolean;
   /** The index of the message that began the turn. */

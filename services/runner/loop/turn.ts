@@ -14,6 +14,7 @@ import type { McpTools } from '../tools/mcp/open.ts';
 import { enabledSkills, mayOfferSkills, offerSkills } from '../tools/skills/offered-skills.ts';
 import type { RuntimeLoader } from './agent-runtime.ts';
 import { isLimited, isSpent, remainingBudget } from './budget.ts';
+import { type DeliverMessagesOptions, deliverMessages } from './deliver-messages.ts';
 import { assistantMessage, buildHistory } from './history.ts';
 import { openModel } from './model-access.ts';
 import { chooseFallback, type ModelFallback, withFallbackModel } from './model-fallback.ts';
@@ -37,7 +38,11 @@ import { invalidOutputMessage, MAX_INVALID_OUTPUTS, problemLines } from './struc
 import type { ToolCallOptions } from './tool-call-options.ts';
 import { runToolCalls } from './tool-calls.ts';
 
-interface TurnOptions extends ContextOptions, Omit<ToolCallOptions, keyof ContextOptions> {
+interface TurnOptions
+  extends ContextOptions,
+    Omit<ToolCallOptions, keyof ContextOptions>,
+    Omit<DeliverMessagesOptions, keyof ContextOptions> {
+  sessions: ContextOptions['sessions'] & DeliverMessagesOptions['sessions'];
   reporter: ToolCallOptions['reporter'] & ContextOptions['reporter'];
   loadRuntime: RuntimeLoader;
   agents: Pick<Client<AgentsServiceDefinition>, 'lookUpSkills'>;
@@ -88,7 +93,8 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   const { messages, ownMessage, lastStep, callIds, invalidOutputs } = built;
   const budget = remainingBudget(runtime, claimed.usage);
   const { failures } = claimed;
-  const base = { runtime, model, history, isHistoryCurrent: true, messages, ownMessage, budget };
+  const newestSeq = history.reduce((newest, { seq }) => Math.max(newest, seq), 0);
+  const base = { runtime, model, history, isHistoryCurrent: true, newestSeq, messages, ownMessage, budget };
   const state: ModelTurnState = {
     ...{ ...base, failures, invalidOutputs, callIds },
     fallbackAfter: (failure) =>
@@ -138,6 +144,7 @@ async function runSteps(
     if (isSpent(budget)) return completed('budget_reached');
     const access = await abortable(openModel(turn, state.model, options), turn.signal);
     if (access.kind === 'ended') return access.outcome;
+    if (!(await deliverMessages(turn, state, steps + 1, options))) return stoppedOutcome(turn, options);
     const run = await requestInContext(turn, state, access, options);
     if ('outcome' in run) return run.outcome;
     const { end, content, checked, fallback } = run;

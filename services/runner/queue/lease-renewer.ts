@@ -7,7 +7,7 @@ import type { LeasedTurn, LeasedTurns } from './leased-turns.ts';
 /** Leases are renewed after this part of their duration; after a failure, they are renewed after the smaller part. */
 const RENEW_PART = 3;
 const RETRY_PART = 12;
-/** The longest time between two renewals: a hint that a turn was interrupted can get lost. */
+/** The longest time between two renewals: a hint that a turn was interrupted or steered can get lost. */
 const MAX_INTERVAL_MS = 1_000;
 
 interface LeaseRenewerOptions {
@@ -19,8 +19,8 @@ interface LeaseRenewerOptions {
 }
 
 /**
- * Renews the leases of all turns of a runner with one call. A turn that sessions has leased to another runner is lost at once. A
- * runner that cannot reach sessions gives up its turns when their leases expire.
+ * Renews the leases of all turns of a runner with one call. A turn that sessions has leased to another runner is lost at once. The
+ * answer also names the turns that steered messages wait for. A runner that cannot reach sessions gives up its turns when their leases expire.
  */
 export class LeaseRenewer {
   readonly #options: LeaseRenewerOptions;
@@ -74,8 +74,10 @@ export class LeaseRenewer {
       const response = await sessions.renewLeases({ runnerId, leases }, { deadline });
       const lost = new Set(response.lostTurnIds);
       const unextended = new Set(response.unextendedTurnIds);
+      const steered = new Set(response.steeredTurnIds);
       for (const turn of leased) {
         const { turnId } = turn.claimed;
+        if (steered.has(turnId)) turn.isSteered = true;
         if (lost.has(turnId)) turns.lose(turn);
         else if (!unextended.has(turnId)) turn.leaseUntil = requestedAt + this.#leaseMs;
       }

@@ -19,6 +19,8 @@ export class LeasedTurn {
   skills: readonly PinnedSkill[] = [];
   /** Milliseconds since the epoch. No other runner can claim the turn before. */
   leaseUntil: number;
+  /** Steered messages may wait for the turn. */
+  isSteered: boolean;
   readonly #controller = new AbortController();
 
   constructor(claimed: ClaimedTurn, span: Span, outbox: Outbox, leaseUntil: number) {
@@ -26,6 +28,7 @@ export class LeasedTurn {
     this.span = span;
     this.outbox = outbox;
     this.leaseUntil = leaseUntil;
+    this.isSteered = claimed.steered === true;
   }
 
   get signal(): AbortSignal {

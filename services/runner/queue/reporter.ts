@@ -205,6 +205,7 @@ export class Reporter {
       sent.turn.outbox.acknowledge(sent.report.events.length);
       if (sent.report.outcome) this.#options.turns.release(sent.turn);
       else sent.turn.outbox.noteAnswer(result?.followed === true);
+      if (result?.steered) sent.turn.isSteered = true;
       return true;
     }
     if (isErrorCode(code) && ERRORS[code].retryable) return false;

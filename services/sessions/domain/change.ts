@@ -27,6 +27,8 @@ export interface NewTurn {
   replacesTurnId?: string;
   /** JSON text of the overrides in force. Undefined for none. */
   overridesJson: string | undefined;
+  /** The turn that the message of the new turn steers. */
+  steersTurnId?: string | undefined;
 }
 
 /**
@@ -153,5 +155,5 @@ export function stateAfter(state: SessionState, change: Change, lastSeq: number)
   const current = turns.find((turn) => turn.turnId === currentTurnId) ?? state.current;
   const nowCurrent = current?.turnId === currentTurnId ? current : null;
   const hasSignals = state.hasSignals || change.beginsSignals === true;
-  return { ...state, ...rest, hasSignals, lastSeq, current: nowCurrent, next: null };
+  return { ...state, ...rest, hasSignals, lastSeq, current: nowCurrent, next: null, isSteered: false };
 }

@@ -105,16 +105,19 @@ export interface QueuedMessage {
   traceparent: string | undefined;
   /** JSON text of the overrides in force for the turn. Undefined for none. */
   overridesJson: string | undefined;
+  /** The turn that the message steers. */
+  steersTurnId?: string | undefined;
 }
 
 /** The events of a message that queues a turn. */
 export function queuedTurnDrafts(
-  { turnId, contentJson, senderJson, actor, traceparent, overridesJson }: QueuedMessage,
+  { turnId, contentJson, senderJson, actor, traceparent, overridesJson, steersTurnId }: QueuedMessage,
   wasIdle: boolean,
 ): EventDraft[] {
   const overrides = overridesJson === undefined ? '' : `,"overrides":${overridesJson}`;
   const sender = senderJson === undefined ? '' : `,"sender":${senderJson}`;
-  const queued = `{"turn_id":"${turnId}"${overrides}}`;
+  const steers = steersTurnId === undefined ? '' : `,"steers_turn_id":"${steersTurnId}"`;
+  const queued = `{"turn_id":"${turnId}"${steers}${overrides}}`;
   const drafts: EventDraft[] = [
     { type: 'user.message', dataJson: `{"content":${contentJson}${sender}}`, actor, turnId, traceparent },
     { type: 'turn.queued', dataJson: queued, actor, turnId, traceparent },

@@ -3,8 +3,9 @@ import { type Change, unchanged } from './change.ts';
 import { INTERACTIVE, type QueuedMessage, queuedTurnDrafts, TRIGGERED } from './create.ts';
 import { type InterruptContext, interrupt } from './interrupt.ts';
 import type { SessionState } from './state.ts';
+import { steeredTurn } from './steering.ts';
 
-export type BusyPolicy = 'enqueue' | 'reject' | 'interrupt';
+export type BusyPolicy = 'enqueue' | 'reject' | 'interrupt' | 'steer';
 
 /** Without overrides of its own, a message has those of the session. */
 export interface Message extends QueuedMessage {
@@ -33,6 +34,7 @@ export function send(state: SessionState, context: InterruptContext, message: Me
   const change = interrupts ? interrupt(state, context, { ...message, queue: 'continue' }) : unchanged(state);
   const idle = change.head.status === 'idle' && !change.head.queueHeld;
   const overridesJson = message.overridesJson ?? state.overridesJson ?? undefined;
+  const steersTurnId = message.busyPolicy === 'steer' ? steeredTurn(state) : undefined;
   change.newTurn = {
     turnId: message.turnId,
     draftIndex: change.drafts.length,
@@ -40,8 +42,9 @@ export function send(state: SessionState, context: InterruptContext, message: Me
     ready: idle && change.head.currentTurnId === null,
     traceparent: message.traceparent,
     overridesJson,
+    steersTurnId,
   };
-  change.drafts.push(...queuedTurnDrafts({ ...message, overridesJson }, idle));
+  change.drafts.push(...queuedTurnDrafts({ ...message, overridesJson, steersTurnId }, idle));
   if (message.isTriggered) change.beginsSignals = true;
   change.head.queuedTurns += 1;
   if (idle) change.head.status = 'pending';

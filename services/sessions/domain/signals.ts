@@ -95,8 +95,10 @@ function cancelledAt(now: Date) {
 }
 
 /** A turn that ends or blocks sets the stop reason of the session, unless it never ran or the session is deleted. */
-function stopReasonOf({ status }: TurnState, { head }: Change): string | null {
+function stopReasonOf({ status, startedAt }: TurnState, { head }: Change): string | null {
   if (status === 'queued' || status === 'in_progress') return null;
+  // Its message was delivered into another turn.
+  if (status === 'completed' && startedAt === null) return JSON.stringify({ type: 'end_turn' });
   const isStopped = status === 'interrupted' || status === 'cancelled';
   return JSON.stringify(isStopped ? INTERRUPTED : head.stopReason);
 }

@@ -29,6 +29,8 @@ export interface SessionState {
   current: TurnState | null;
   /** The first turn of the queue, if any. */
   next: QueuedTurn | null;
+  /** Queued messages steer the current turn. */
+  isSteered: boolean;
 }
 
 export type SessionStatus = 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';

@@ -30,7 +30,7 @@ type Methods = Pick<Handlers<SessionsServiceDefinition>, 'sendMessage'>;
 
 /** About how many bytes a message writes beside its content. */
 const MESSAGE_OVERHEAD_BYTES = 1_000;
-const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
+const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt', 'steer'] satisfies BusyPolicy[];
 
 /** The overrides in force for a message, and the agent version for which they were resolved. */
 interface MessageSettings {
@@ -88,8 +88,6 @@ export function messageHandlers({
     assistantExists: boolean,
     settings: MessageSettings | undefined,
   ): DecideInterrupt {
-    if (!BUSY_POLICIES.includes(busyPolicy))
-      throw refuseField('/busy_policy', `must be one of ${BUSY_POLICIES.join(', ')}`);
     const title = titleFromText(titleTextOf(parseSingleLineJson(contentJson, 'content')));
     const message = {
       turnId,
@@ -233,6 +231,7 @@ export function messageHandlers({
   return {
     async sendMessage(request, call) {
       const { sessionId, contentJson, attachments: list } = request;
+      checkBusyPolicy(request);
       if (list) return sendWithParts(request, list, call);
       return access.asOwner(sessionId, call, async () => {
         const settings = await settingsOf(request, call);
@@ -242,6 +241,22 @@ export function messageHandlers({
       });
     },
   };
+}
+
+/**
+ * Refuses an unknown policy, and overrides of a message that steers: the settings of a turn do not change while it runs. The
+ * turns of a deployment answer their own messages.
+ */
+function checkBusyPolicy({ busyPolicy, overrides, actor }: SendMessageRequest): void {
+  if (!BUSY_POLICIES.includes(busyPolicy))
+    throw refuseField('/busy_policy', `must be one of ${BUSY_POLICIES.join(', ')}`);
+  if (busyPolicy !== 'steer') return;
+  if (overrides)
+    throw refuseField(
+      '/busy_policy',
+      'must not be steer in a message with overrides, because the settings of the running turn are fixed',
+    );
+  if (actor) throw refuseField('/busy_policy', 'must not be steer in a message of a deployment');
 }
 
 /** The position of the turn that a change queued: the seq of its first event. */

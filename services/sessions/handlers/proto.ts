@@ -106,6 +106,7 @@ export function turnMessage(row: ListedTurn): Turn {
     finishedAt: row.finished_at ?? undefined,
     position: row.position,
     replacesTurnId: row.replaces_turn_id ?? undefined,
+    deliveredToTurnId: row.delivered_to ?? undefined,
     outputJson: row.output ?? undefined,
     overridesJson: row.overrides ?? undefined,
   };

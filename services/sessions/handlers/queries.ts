@@ -99,11 +99,22 @@ export function queryHandlers({
         return turn;
       };
       if (waitMs === undefined) return { turn: turnMessage(await read()) };
-      const turn =
+      const readAnswering = async (): Promise<AnsweringTurn> => {
+        const turn = await read();
+        const { delivered_to: target } = turn;
+        const deliveredTo = target === null ? undefined : await lists.turn(sessionId, target, options);
+        return { turn, deliveredTo };
+      };
+      const isFinal = ({ turn, deliveredTo }: AnsweringTurn) => hasStopped(deliveredTo ?? turn);
+      const { turn, deliveredTo } =
         waitMs === 0
-          ? await read()
-          : await turnWaits.wait({ sessionId, waitMs, read, isFinal: hasStopped }, call);
-      return { turn: turnMessage(turn), lastMessage: await events.lastMessage(sessionId, turn, options) };
+          ? await readAnswering()
+          : await turnWaits.wait({ sessionId, waitMs, read: readAnswering, isFinal }, call);
+      return {
+        turn: turnMessage(turn),
+        lastMessage: await events.lastMessage(sessionId, deliveredTo ?? turn, options),
+        deliveredTo: deliveredTo && turnMessage(deliveredTo),
+      };
     },
 
     async listMessages({ sessionId, page }, call) {
@@ -166,6 +177,12 @@ export function queryHandlers({
       };
     },
   };
+}
+
+/** A turn, and the turn that its message was delivered into. */
+interface AnsweringTurn {
+  turn: ListedTurn;
+  deliveredTo: ListedTurn | undefined;
 }
 
 /** Whether the turn has ended or waits for a person or a client. */

@@ -127,6 +127,7 @@ const QUEUED_TURN = {
   traceparent: ['text', ({ newTurn }) => newTurn.traceparent],
   replaces_turn_id: ['text', ({ newTurn }) => newTurn.replacesTurnId],
   overrides: ['text', ({ newTurn }) => newTurn.overridesJson],
+  steers_turn_id: ['text', ({ newTurn }) => newTurn.steersTurnId],
 } satisfies Columns<QueuedTurnRow>;
 
 interface SessionOutcome {

@@ -175,13 +175,17 @@ export function createChanges(context: ChangesContext) {
     if (ready || freesAgent(committed)) hints.ready();
   }
 
-  /** Publishes a change that the turn's runner did not report. Tells the runner if it has lost the turn. */
+  /**
+   * Publishes a change that the turn's runner did not report. Tells the runner if it has lost the turn, or if a message waits
+   * for it.
+   */
   function publishExternal(committed: SessionChange): void {
     publish(committed);
     const { current } = committed.state;
-    if (current?.status === 'in_progress' && committed.change.head.currentTurnId === null) {
-      hints.stopped(current.turnId);
-    }
+    if (current?.status !== 'in_progress') return;
+    const { head, newTurn } = committed.change;
+    if (head.currentTurnId === null) hints.stopped(current.turnId);
+    else if (newTurn?.steersTurnId === current.turnId) hints.steered(current.turnId);
   }
 
   /**

@@ -57,11 +57,19 @@ export const MESSAGES_UP_TO = pageStatement(
   `first_seq <= $2 and types && ${HISTORY_TYPES} and 'agent.message' = any (types)`,
   'desc',
 );
-/** Turns that replace others count if they were queued at $2 or before. */
+/** Turns that replace others count if they were queued at $2 or before, and delivered messages if their delivery was. */
 export const HISTORY_CHANGES = statement(
   'sessions.history_changes',
   `select ${HISTORY_CHANGE} as change from turns t
-   where t.session_id = $1 and ${CHANGES_HISTORY} and (t.removed or t.position <= $2)`,
+   where t.session_id = $1 and ${CHANGES_HISTORY} and (t.removed or coalesce(t.delivered_seq, t.position) <= $2)`,
+);
+
+/** Messages that were delivered into turn $2 after $3, in the order of their delivery. */
+export const DELIVERED_AFTER = statement(
+  'sessions.delivered_after',
+  `select t.position as "messageSeq", t.delivered_seq as "deliveredSeq", t.steers_turn_id as "turnId" from turns t
+   where t.session_id = $1 and t.delivered_seq is not null and t.steers_turn_id = $2 and t.delivered_seq > $3
+   order by t.delivered_seq limit $4`,
 );
 
 export const NEWEST_OF_HISTORY = statement(

@@ -3,6 +3,7 @@ import type { Database, ReadOptions } from '../../../lib/db/database.ts';
 import {
   AFTER,
   COMPACTIONS,
+  DELIVERED_AFTER,
   FILES_AFTER,
   FIRST_MESSAGES,
   type FirstMessagesRow,
@@ -18,9 +19,12 @@ import {
   UP_TO,
 } from './event-statements.ts';
 import { HistoryContext } from './history-context.ts';
-import { HistoryFilter, WHOLE_HISTORY } from './history-filter.ts';
+import { type DeliveredMessage, deliveredEvent, HistoryFilter, WHOLE_HISTORY } from './history-filter.ts';
 import { type JournalEvent, splitRow } from './journal.ts';
 import type { PageRequest } from './lists.ts';
+
+/** Delivered messages of one read. */
+const DELIVERED_PAGE = 100;
 
 /** Rows that are searched for the last message of a turn. */
 const MESSAGE_ROWS = 20;
@@ -110,6 +114,19 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
     return new HistoryFilter(rows.map(({ change }) => change));
   }
 
+  /** The messages of these seqs, by seq. */
+  async function messagesAt(
+    sessionId: string,
+    seqs: readonly number[],
+    options?: ReadOptions,
+  ): Promise<Map<number, JournalEvent>> {
+    if (seqs.length === 0) return new Map();
+    const rows = await db.rows<JournalRow>(ROWS_OF, [sessionId, seqs], options);
+    const wanted = new Set(seqs);
+    const found = rows.flatMap(eventsOf).filter(({ seq }) => wanted.has(seq));
+    return new Map(found.map((event) => [event.seq, event]));
+  }
+
   /** The last message of the agent in these rows that belongs to a turn. */
   function lastIn(rows: JournalRow[], turnId: string): JournalEvent | undefined {
     const isOfTurn = ({ type, json }: JournalEvent) =>
@@ -118,6 +135,17 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       .flatMap(eventsOf)
       .sort((a, b) => a.seq - b.seq)
       .findLast(isOfTurn);
+  }
+
+  /** Selected events with delivered messages at their places. */
+  async function placed(
+    sessionId: string,
+    filter: HistoryFilter,
+    { selected, delivered }: { selected: JournalEvent[]; delivered: DeliveredMessage[] },
+    options?: ReadOptions,
+  ): Promise<JournalEvent[]> {
+    const seqs = delivered.map(({ messageSeq }) => messageSeq);
+    return filter.place(selected, delivered, await messagesAt(sessionId, seqs, options));
   }
 
   /** A page of `selectedTypes`, oldest first, from behind `afterSeq` or from the cursor on. */
@@ -136,11 +164,14 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
     while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
       const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
       const read = (await db.rows<JournalRow>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
-      const events = filter.apply(
+      const selected = filter.apply(
         read.filter((event) => event.seq > position && selectedTypes.has(event.type)),
       );
-      position = read.at(-1)?.seq ?? position;
       ended = read.length === 0;
+      const end = read.at(-1)?.seq ?? Number.MAX_SAFE_INTEGER;
+      const delivered = filter.deliveredBetween(position, end);
+      const events = await placed(sessionId, filter, { selected, delivered }, options);
+      if (!ended) position = end;
       for (const event of events) bytes += event.json.length;
       found.push(...events);
     }
@@ -204,9 +235,38 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       const keptRows =
         keptSeqs.length === 0 ? [] : await db.rows<JournalRow>(ROWS_OF, [sessionId, keptSeqs], options);
       const seqs = new Set(keptSeqs);
-      const kept = filter.apply(keptRows.flatMap(eventsOf).filter(({ seq }) => seqs.has(seq)));
+      const isKept = ({ seq, type }: JournalEvent) => seqs.has(seq) && HISTORY.has(type);
+      const selected = filter.apply(keptRows.flatMap(eventsOf).filter(isKept));
+      const delivered = filter.deliveredBetween(0, afterSeq).filter((one) => seqs.has(one.deliveredSeq));
+      const kept = await placed(sessionId, filter, { selected, delivered }, options);
       const { events, nextCursor } = await historyPage(sessionId, { ...range, afterSeq }, page, options);
       return { events: [...compactions, ...kept, ...events], nextCursor };
+    },
+
+    /**
+     * A page of the messages that were delivered into a turn after `afterSeq`, as the history has them: about 4 MiB, at least
+     * one if there is any.
+     */
+    async delivered(
+      sessionId: string,
+      turnId: string,
+      afterSeq: number,
+      options?: ReadOptions,
+    ): Promise<{ events: JournalEvent[]; hasMore: boolean }> {
+      const values = [sessionId, turnId, afterSeq, DELIVERED_PAGE + 1];
+      const found = await db.rows<DeliveredMessage>(DELIVERED_AFTER, values, options);
+      const page = found.slice(0, DELIVERED_PAGE);
+      const seqs = page.map(({ messageSeq }) => messageSeq);
+      const messages = await messagesAt(sessionId, seqs, options);
+      const events: JournalEvent[] = [];
+      for (let bytes = 0; events.length < page.length && bytes < PAGE_BYTES; ) {
+        const message = page[events.length];
+        const event = message && messages.get(message.messageSeq);
+        if (!event) throw new Error(`the journal of ${sessionId} lacks a delivered message`);
+        events.push(deliveredEvent(event, message));
+        bytes += event.json.length;
+      }
+      return { events, hasMore: events.length < found.length };
     },
 
     /** The turn of the newest message or tool result. Undefined for a session without messages. */
@@ -288,19 +348,24 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
         options,
       );
       const messages = new Map(
-        sessionIds.map((id) => [id, { events: [] as JournalEvent[], complete: true, rows: 0 }]),
+        sessionIds.map((id) => [
+          id,
+          { events: [] as JournalEvent[], changes: [] as readonly string[], complete: true, rows: 0 },
+        ]),
       );
       for (const row of found) {
         const session = messages.get(row.session_id);
         if (!session) continue;
         const { first_seq, events: text } = row;
         session.rows++;
+        session.changes = row.changes;
         if (first_seq === null || text === null || session.rows >= rowsEach) session.complete = false;
         if (first_seq === null || text === null) continue;
-        const filter = row.changes.length === 0 ? WHOLE_HISTORY : new HistoryFilter(row.changes);
         const events = eventsOf({ ...row, first_seq, events: text });
-        session.events.push(...filter.apply(events.filter(({ type }) => HISTORY.has(type))));
+        session.events.push(...events.filter(({ type }) => HISTORY.has(type)));
       }
+      for (const session of messages.values())
+        if (session.changes.length > 0) session.events = changedHistory(session.events, session.changes);
       return messages;
     },
 
@@ -314,6 +379,13 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       return rows.map((row) => ({ sessionId: row.session_id, lastSeq: row.last_seq, deleted: row.deleted }));
     },
   };
+}
+
+/** Applies the texts of `HISTORY_CHANGE` to a history from its beginning. */
+function changedHistory(events: readonly JournalEvent[], changes: readonly string[]): JournalEvent[] {
+  const filter = new HistoryFilter(changes);
+  const delivered = filter.deliveredBetween(0, Number.MAX_SAFE_INTEGER);
+  return filter.place(filter.apply(events), delivered, new Map(events.map((event) => [event.seq, event])));
 }
 
 function eventsOf(row: JournalRow): JournalEvent[] {

@@ -2,12 +2,12 @@ import type { Clock } from '../../../lib/clock.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
 import { TRIGGERED } from '../domain/create.ts';
 import { type Columns, columnTable } from './columns.ts';
-import { lockUnlockedHeads } from './state.ts';
+import { IS_STEERED, lockUnlockedHeads } from './state.ts';
 
 /** The leases that the runner still holds. Runners renew often, so that they soon learn of a lost lease. */
 const HELD = statement(
   'sessions.held_leases',
-  `select t.session_id, t.turn_id, t.fence, t.lease_until
+  `select t.session_id, t.turn_id, t.fence, t.lease_until, ${IS_STEERED} as is_steered
    from unnest($2::text[], $3::text[], $4::bigint[]) as i (session_id, turn_id, fence)
    join turns t on t.session_id = i.session_id and t.status = 'in_progress' and t.turn_id = i.turn_id and t.fence = i.fence
    where t.runner_id = $1`,
@@ -86,6 +86,8 @@ interface Renewal {
   extended: Set<string>;
   /** The expiry of these leases is as before. */
   unextended: Set<string>;
+  /** Of all of them, those that queued messages steer. */
+  steered: string[];
 }
 
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
@@ -105,7 +107,7 @@ export function createLeaseStore({ db, clock, leaseMs }: LeaseStoreContext) {
      */
     async renew(runnerId: string, leases: TurnLease[]): Promise<Renewal> {
       const now = clock.now().getTime();
-      const held = await db.rows<LeaseRow & { lease_until: Date }>(HELD, [
+      const held = await db.rows<LeaseRow & { lease_until: Date; is_steered: boolean }>(HELD, [
         runnerId,
         ...LEASES.values(leases),
       ]);
@@ -113,7 +115,8 @@ export function createLeaseStore({ db, clock, leaseMs }: LeaseStoreContext) {
         lease_until.getTime() - now < leaseMs * RENEW_BELOW;
       const idsOf = (rows: LeaseRow[]) => new Set(rows.map((row) => row.turn_id));
       const due = held.filter(isDue);
-      if (due.length === 0) return { extended: new Set(), unextended: idsOf(held) };
+      const steered = held.filter((row) => row.is_steered).map((row) => row.turn_id);
+      if (due.length === 0) return { extended: new Set(), unextended: idsOf(held), steered };
       const { rows, skipped } = await db.transaction(async (tx) => {
         const locked = await lockUnlockedHeads(
           tx,
@@ -126,7 +129,7 @@ export function createLeaseStore({ db, clock, leaseMs }: LeaseStoreContext) {
         };
       });
       const notDue = held.filter((row) => !isDue(row));
-      return { extended: idsOf(rows), unextended: idsOf([...notDue, ...skipped]) };
+      return { extended: idsOf(rows), unextended: idsOf([...notDue, ...skipped]), steered };
     },
 
     /** Returns owner and agent version of the turn under this lease. Undefined when the lease is lost or has expired. */

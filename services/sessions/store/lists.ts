@@ -74,6 +74,9 @@ const OF_DEPLOYMENT = statement(
    where deployment_id = $1 and session_id < $2 and body_bytes is not null order by session_id desc limit $3`,
 );
 
+/** The turn that the message of turn `t` was delivered into. Null for none. */
+const DELIVERED_TO = 'case when t.delivered_seq is not null then t.steers_turn_id end as delivered_to';
+
 /** Length of the outputs and overrides of a page. A page has at least one turn, even if it is larger. */
 const TURN_PAGE_BYTES = 4 * 1024 * 1024;
 
@@ -81,7 +84,7 @@ const TURN_PAGE_BYTES = 4 * 1024 * 1024;
 function turnsStatement(name: string, condition: string) {
   return statement(
     name,
-    `select t.session_id, t.created_at, t.replaces_turn_id, t.found, ${TURN_COLUMNS} from (
+    `select t.session_id, t.created_at, t.replaces_turn_id, ${DELIVERED_TO}, t.found, ${TURN_COLUMNS} from (
        select t.*, count(*) over () as found,
          sum(size) over (order by position) - size as before
        from (
@@ -102,7 +105,7 @@ const UNFINISHED_TURNS = turnsStatement(
 
 const TURN_BY_ID = statement(
   'sessions.turn_by_id',
-  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t
+  `select t.session_id, t.created_at, t.replaces_turn_id, ${DELIVERED_TO}, ${TURN_COLUMNS} from turns t
    where t.session_id = $1 and t.turn_id = $2
      and exists (select from sessions s where s.session_id = $1 and s.deleted_at is null)`,
 );
@@ -114,10 +117,16 @@ const TURN_SETTINGS = statement(
 
 const LAST_TURN = statement(
   'sessions.last_turn',
-  'select turn_id, overrides from turns where session_id = $1 and not removed order by position desc limit 1',
+  `select turn_id, overrides from turns where session_id = $1 and not removed and delivered_seq is null
+   order by position desc limit 1`,
 );
 
-export type ListedTurn = TurnRow & { session_id: string; created_at: Date; replaces_turn_id: string | null };
+export type ListedTurn = TurnRow & {
+  session_id: string;
+  created_at: Date;
+  replaces_turn_id: string | null;
+  delivered_to: string | null;
+};
 
 /** The agent version and the overrides of the turns of a session. */
 export interface TurnSettings {
@@ -237,7 +246,7 @@ export function createLists(db: Database) {
       const [row] = await db.rows<ListedTurn>(TURN_BY_ID, [sessionId, turnId], options);
       return row;
     },
-    /** The turn that was queued last and was not removed. Undefined for a session without turns. */
+    /** The turn that was queued last, was not removed and got its message itself. Undefined for a session without turns. */
     async lastTurn(
       sessionId: string,
       options?: ReadOptions,

@@ -28,13 +28,21 @@ export const TURN_COLUMNS = `
   t.reasoning_tokens as turn_reasoning_tokens, t.estimated as turn_estimated, t.steps as turn_steps,
   t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.open_model_request, t.error, t.overrides, t.output, t.started_at, t.finished_at`;
 
+/** Whether queued messages steer the turn `t`. */
+export const IS_STEERED = `exists (
+     select from turns q
+     where q.owner_id = t.owner_id and q.session_id = t.session_id and q.finished_at is null and q.status = 'queued'
+       and q.steers_turn_id = t.turn_id
+   )`;
+
 /**
  * Reads the rows that the locks protect. This is a separate statement, because a statement that both waits for a lock
  * and joins would see the other tables as they were before the wait.
  */
 const READ = statement(
   'sessions.state',
-  `select ${HEAD_COLUMNS}, n.turn_id as next_turn_id, n.position as next_position, ${TURN_COLUMNS}
+  `select ${HEAD_COLUMNS}, n.turn_id as next_turn_id, n.position as next_position,
+     h.queued_turns > 0 and ${IS_STEERED} as is_steered, ${TURN_COLUMNS}
    from heads h
    join sessions s using (session_id)
    left join turns t on t.session_id = h.session_id and t.status in ('in_progress', 'blocked')
@@ -139,6 +147,7 @@ export interface HeadRow extends UsageRow {
 interface NextRow {
   next_turn_id: string | null;
   next_position: number | null;
+  is_steered: boolean;
 }
 
 type StateRow = HeadRow & NextRow & (TurnRow | { [Column in keyof TurnRow]: null });
@@ -149,6 +158,7 @@ function stateOf(row: StateRow): SessionState {
     ...headOf(row),
     current: row.turn_id === null ? null : turnOf(row),
     next: turnId === null || position === null ? null : { turnId, position },
+    isSteered: row.is_steered,
   };
 }
 
@@ -174,6 +184,7 @@ export function headOf(row: HeadRow): SessionState {
     toolsOfferedSha256: row.tools_offered_sha256,
     current: null,
     next: null,
+    isSteered: false,
   };
 }
 

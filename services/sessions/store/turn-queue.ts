@@ -17,7 +17,15 @@ import { FairQueue } from './fair-queue.ts';
 import type { Hints } from './hints.ts';
 import { compose } from './journal.ts';
 import type { SessionStateCache } from './session-state-cache.ts';
-import { HEAD_COLUMNS, type HeadRow, headOf, TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
+import {
+  HEAD_COLUMNS,
+  type HeadRow,
+  headOf,
+  IS_STEERED,
+  TURN_COLUMNS,
+  type TurnRow,
+  turnOf,
+} from './state.ts';
 
 type Trace = NonNullable<WriteOptions['trace']>;
 
@@ -41,7 +49,7 @@ const PICK = statement(
   'sessions.pick_turns',
   `select picked.*
    from (${SHARES.select(columnNames(SHARE))}) i cross join lateral (
-     select ${HEAD_COLUMNS}, ${TURN_COLUMNS}
+     select ${HEAD_COLUMNS}, h.queued_turns > 1 and ${IS_STEERED} as is_steered, ${TURN_COLUMNS}
      from turns t join heads h using (session_id) join sessions s using (session_id)
      where t.ready and t.priority = i.priority and t.owner_id = i.owner_id and t.agent_id = i.agent_id
      order by t.turn_id
@@ -96,7 +104,9 @@ interface TurnQueueContext {
   warn(error: unknown): void;
 }
 
-interface PickedRow extends HeadRow, TurnRow {}
+interface PickedRow extends HeadRow, TurnRow {
+  is_steered: boolean;
+}
 
 /** The parts of a claim that its caller provides. */
 interface ClaimOptions<Prefetched> {
@@ -141,7 +151,7 @@ export function createTurnQueue(context: TurnQueueContext) {
   const queue = new FairQueue({ db, maxTurnsPerAgent, fullAgents });
 
   function startTurn(row: PickedRow, runnerId: string, now: Date): SessionChange {
-    const state = headOf(row);
+    const state = { ...headOf(row), isSteered: row.is_steered };
     const until = new Date(now.getTime() + leaseMs);
     const change = start(state, turnOf(row), { runnerId, now, until });
     const journaled = compose(state.sessionId, state.lastSeq, change.drafts, ids, now);

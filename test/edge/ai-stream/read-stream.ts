@@ -10,6 +10,9 @@ import { SDKS } from './sdk-versions.ts';
 /** The folder of the parts of the session. */
 export const PARTS_URL = '/api/v1/sessions/ses_1/parts';
 
+/** The seq of the message of the turn. */
+export const MESSAGE_SEQ = 1_000_000;
+
 /** The responses of Follow for a journal: `atOnce` events per chunk, caught up at the end. */
 async function* followed(events: readonly TurnEvent[], atOnce: number): AsyncGenerator<FollowResponse> {
   yield { events: [], seq: 0, caughtUp: false };
@@ -29,8 +32,8 @@ export async function renderAll(
   version: SdkVersion = '7',
 ): Promise<RenderedEvent[]> {
   const all: RenderedEvent[] = [];
-  for await (const some of render(followed(events, atOnce), createTurnFold(TURN, version, PARTS_URL), place))
-    all.push(...some);
+  const fold = createTurnFold({ turnId: TURN, messageSeq: MESSAGE_SEQ }, version, PARTS_URL);
+  for await (const some of render(followed(events, atOnce), fold, place)) all.push(...some);
   return all;
 }
 

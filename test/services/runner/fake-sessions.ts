@@ -10,6 +10,7 @@ import {
   type CallDecision,
   type ClaimedTurn,
   type ClaimTurnsRequest,
+  type DeliverMessagesRequest,
   type Event,
   type OpenCall,
   type OpenModelRequest,
@@ -41,10 +42,14 @@ export interface FakeSessions {
   journalOf(turnId: string): Journal;
   /** Ends the lease of a turn. Later reports under it are rejected with LEASE_LOST. */
   revokeLease(turnId: string): void;
+  /** Lets a message wait for a turn. The runner learns of it from the claim and the answers to its reports and renewals. */
+  steer(turnId: string, text: string): void;
   /** Called before each request is handled. May throw or delay it. */
-  before: { [K in 'claim' | 'renew' | 'report' | 'take']?: (request: Requests[K]) => void | Promise<void> };
+  before: {
+    [K in 'claim' | 'renew' | 'report' | 'take' | 'deliver']?: (request: Requests[K]) => void | Promise<void>;
+  };
   /** Called after each request was handled. May throw or delay its response. */
-  after: { [K in 'claim' | 'report']?: (request: Requests[K]) => void | Promise<void> };
+  after: { [K in 'claim' | 'report' | 'deliver']?: (request: Requests[K]) => void | Promise<void> };
   claims: ClaimTurnsRequest[];
   /** Claims wait for turns. By default they are answered at once, as by a service of an older release. */
   waits: boolean;
@@ -54,6 +59,7 @@ export interface FakeSessions {
   /** Turns whose leases a renewal does not extend. */
   unextended: Set<string>;
   reports: ReportTurnsRequest[];
+  deliveries: DeliverMessagesRequest[];
   /** The TakeSandbox requests that held their lease. */
   takeRequests: TakeSandboxRequest[];
   sandboxReports: ReportSandboxesRequest[];
@@ -73,6 +79,7 @@ interface Requests {
   renew: RenewLeasesRequest;
   take: TakeSandboxRequest;
   report: ReportTurnsRequest;
+  deliver: DeliverMessagesRequest;
 }
 
 export interface QueuedTurn {
@@ -117,6 +124,7 @@ const peers = {
   claimTurns: ['runner'],
   renewLeases: ['runner'],
   reportTurns: ['runner'],
+  deliverMessages: ['runner'],
   takeSandbox: ['runner'],
   reportSandboxes: ['runner'],
   listMessages: ['runner'],
@@ -129,6 +137,8 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
   const latestTurns = new Map<string, QueuedTurn>();
   const initialMessages = new Map<string, Event[]>();
   const requestedAsks = new Map<string, Ask>();
+  /** The texts of the messages that wait for each turn. */
+  const steering = new Map<string, string[]>();
   /** Digests of the newest `agent.tools_offered` events, by session. */
   const toolsOffered = new Map<string, string>();
   const pages = new Map<string, { events: Event[]; size: number }>();
@@ -182,6 +192,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       maxFailures: turn.maxFailures,
       toolsOfferedSha256: toolsOffered.get(sessionId),
       followed: !fake.unfollowed.has(turn.turnId),
+      steered: steering.has(turn.turnId),
     };
   }
 
@@ -245,7 +256,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     const initial = initialMessages.get(turnId) ?? [];
     const last = initial.reduce((newest, { seq }) => Math.max(newest, seq), 0);
     const isHistory = (event: { type: string }) =>
-      isProgress(event) || event.type === 'agent.context_compacted';
+      isProgress(event) || event.type === 'agent.context_compacted' || event.type === 'user.message';
     const journaled = journalOf(turnId).events.filter(isHistory);
     return [
       ...initial,
@@ -292,16 +303,39 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       fake.renewals.push(request);
       await fake.before.renew?.(request);
       const lost = request.leases.filter((lease) => leases.get(lease.turnId)?.fence !== lease.fence);
-      return { lostTurnIds: lost.map((lease) => lease.turnId), unextendedTurnIds: [...fake.unextended] };
+      return {
+        lostTurnIds: lost.map((lease) => lease.turnId),
+        unextendedTurnIds: [...fake.unextended],
+        steeredTurnIds: [...steering.keys()],
+      };
     },
     async reportTurns(request) {
       fake.reports.push(request);
       await fake.before.report?.(request);
       const results = request.reports.map((report) => {
-        return { ...append(report), followed: !fake.unfollowed.has(report.turnId) };
+        const followed = !fake.unfollowed.has(report.turnId);
+        return { ...append(report), followed, steered: steering.has(report.turnId) };
       });
       await fake.after.report?.(request);
       return { results };
+    },
+    async deliverMessages(request) {
+      fake.deliveries.push(request);
+      await fake.before.deliver?.(request);
+      const { lease, step, afterSeq } = request;
+      const { turnId = '' } = lease ?? {};
+      if (leases.get(turnId)?.fence !== lease?.fence)
+        throw refuse('LEASE_LOST', 'The lease of the turn is lost.');
+      const { events } = journalOf(turnId);
+      for (const text of steering.get(turnId) ?? []) {
+        events.push({ type: 'user.message_delivered', data: { step } });
+        events.push({ type: 'user.message', data: { content: [{ type: 'text', text }] } });
+      }
+      steering.delete(turnId);
+      await fake.after.deliver?.(request);
+      const messages = historyOf(turnId).filter(({ seq, type }) => seq > afterSeq && type === 'user.message');
+      // One message in each response.
+      return { messages: messages.slice(0, 1), hasMore: messages.length > 1 };
     },
     async takeSandbox(request) {
       await fake.before.take?.(request);
@@ -348,6 +382,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     requeue,
     historyOf,
     journalOf,
+    steer: (turnId, text) => void steering.set(turnId, [...(steering.get(turnId) ?? []), text]),
     revokeLease: (turnId) => void leases.delete(turnId),
     before: {},
     after: {},
@@ -357,6 +392,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     unfollowed: new Set(),
     unextended: new Set(),
     reports: [],
+    deliveries: [],
     takeRequests: [],
     sandboxReports: [],
     sandboxes: {},

@@ -22,7 +22,15 @@ const ALLOWED: Record<string, string[]> = {
     ...['listToolCalls', 'submitToolResult', 'getSessionExtensions'],
     ...['listSandboxes', 'getSandbox', 'terminateSandbox'],
   ],
-  runner: ['listMessages', 'claimTurns', 'renewLeases', 'reportTurns', 'takeSandbox', 'reportSandboxes'],
+  runner: [
+    'listMessages',
+    'claimTurns',
+    'renewLeases',
+    'reportTurns',
+    'deliverMessages',
+    'takeSandbox',
+    'reportSandboxes',
+  ],
   deployments: [
     'getSession',
     ...['createSession', 'listDeploymentSessions', 'sendMessage', 'interruptSession'],

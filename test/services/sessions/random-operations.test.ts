@@ -144,6 +144,14 @@ describe('random concurrent operations on sessions', () => {
       if (result?.errorCode !== '' || report.outcome) runningTurns.delete(sessionId);
     }
 
+    async function deliver(sessionId: string): Promise<void> {
+      const running = runningTurns.get(sessionId);
+      if (!running) return claim();
+      const { turnId, fence } = running.turn;
+      const lease = { sessionId, turnId, fence };
+      await here.runner.deliverMessages({ lease, step: running.steps + 1, afterSeq: 0 });
+    }
+
     async function decide(sessionId: string): Promise<void> {
       const page = { limit: 100, cursor: '' };
       const { approvals } = await here.edge.listApprovals({ sessionId, status: 'pending', page }, { caller });
@@ -167,7 +175,12 @@ describe('random concurrent operations on sessions', () => {
 
     const actions: ((sessionId: string) => Promise<unknown>)[] = [
       (sessionId) =>
-        sendText(here, sessionId, 'more', pick(['enqueue', 'enqueue', 'enqueue', 'reject', 'interrupt'])),
+        sendText(
+          here,
+          sessionId,
+          'more',
+          pick(['enqueue', 'enqueue', 'steer', 'steer', 'reject', 'interrupt']),
+        ),
       async (sessionId) => {
         const busyPolicy = pick(['enqueue', 'enqueue', 'reject', 'interrupt']);
         if (scheduled.includes(sessionId)) await sendForRun(here, sessionId, pick(runs), { busyPolicy });
@@ -192,6 +205,8 @@ describe('random concurrent operations on sessions', () => {
       },
       async () => clock.advance(pick([300, 2_000, 6_000])),
       claim,
+      deliver,
+      deliver,
       decide,
       decide,
       answer,

@@ -53,7 +53,7 @@ interface Sending {
 }
 
 /**
- * Message input with the queue above it. During a turn, messages are queued or interrupt the turn. Behind a held queue they
+ * Message input with the queue above it. During a turn, messages are queued, steer the turn or interrupt it. Behind a held queue they
  * wait.
  */
 export function Composer({ session, text, onText, attachments, onSent }: ComposerProps) {
@@ -105,7 +105,8 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
     // Enter confirms a character of an input method editor.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    send();
+    // The running turn gets the message before its next step.
+    send(isRunning && (event.ctrlKey || event.metaKey) ? 'steer' : 'enqueue');
   };
   const edit = (removed: string) => {
     // Keeps text that was typed before.
@@ -149,7 +150,9 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
           <div className="me-auto flex items-center gap-1">
             <AttachMenu sessionId={session.session_id} attachments={attachments} />
             <span id={keys} className="hidden px-1 text-xs text-muted sm:inline">
-              Enter to send, Shift+Enter for a new line
+              {isRunning
+                ? 'Enter to queue, Ctrl+Enter to steer the running turn'
+                : 'Enter to send, Shift+Enter for a new line'}
             </span>
           </div>
           {isRunning && (
@@ -182,6 +185,11 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
                 </Button>
               }
             >
+              {isRunning && (
+                <MenuItem disabled={!isSendable} onSelect={() => send('steer')}>
+                  Send before the next step
+                </MenuItem>
+              )}
               {isRunning && (
                 <MenuItem disabled={!isSendable} onSelect={() => send('interrupt')}>
                   Interrupt and send

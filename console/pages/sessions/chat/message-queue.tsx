@@ -7,6 +7,7 @@ import { cacheSession, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import { messageOf, RetryButton, RetryFailedText } from '../../../parts/errors/error-state.tsx';
 import { type QueryFailure, useQueryFailure } from '../../../parts/errors/use-query-failure.ts';
+import { Badge } from '../../../ui/badge.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { toast } from '../../../ui/toast.tsx';
 
@@ -136,12 +137,13 @@ interface QueuedMessageItemProps {
 }
 
 function QueuedMessageItem({ message, position, isRemoving, onRemove }: QueuedMessageItemProps) {
-  const { text, hasOtherParts } = message;
+  const { text, hasOtherParts, isSteering } = message;
   return (
     <li className="flex items-center gap-1">
       <p dir="auto" title={text} className="line-clamp-2 min-w-0 flex-1 py-1 text-[13px] wrap-anywhere">
         {text || 'Message without text'}
       </p>
+      {isSteering && <Badge>Before the next step</Badge>}
       {onRemove && !hasOtherParts && (
         <IconButton
           label={`Edit queued message ${position}`}

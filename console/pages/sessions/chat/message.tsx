@@ -42,6 +42,7 @@ export function Message({ message, session, mayWrite, onRaw }: MessageProps) {
         )}
         <Time at={message.createdAt} />
         {message.isQueued && <Badge>Queued</Badge>}
+        {message.deliveredStep !== undefined && <Badge>Delivered before step {message.deliveredStep}</Badge>}
         {!message.isDraft && (
           <EventMenu
             session={session}

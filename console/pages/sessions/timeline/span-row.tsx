@@ -11,6 +11,7 @@ const BARS: Record<TimelineSpan['kind'], string> = {
   approval: 'bg-warn',
   retry: 'bg-warn',
   idle: 'border border-dashed border-muted',
+  message: 'bg-accent',
 };
 
 /** The time that the chart covers, in Unix milliseconds. */

@@ -36,12 +36,15 @@ const STATES: Record<Turn['status'], { tone: Tone; text: string; live?: boolean 
   cancelled: { tone: 'plain', text: 'Cancelled' },
 };
 
+/** The message of the turn was delivered into a running turn, and the turn itself has not started. */
+const DELIVERED: (typeof STATES)[Turn['status']] = { tone: 'plain', text: 'Delivered to a running turn' };
+
 /** A turn with the figures of the API. Its events are loaded when it is open. */
 export const TurnCard = memo(function TurnCard({ turn, number, newest, now, event, opens }: TurnCardProps) {
   const [chosen, setChosen] = useState<boolean>();
   const isOpen = chosen ?? opens;
   const { start, end } = turnTimes(turn);
-  const state = STATES[turn.status];
+  const state = turn.delivered_to_turn_id ? DELIVERED : STATES[turn.status];
   return (
     <Card className="overflow-hidden">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">

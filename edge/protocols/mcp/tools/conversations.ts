@@ -38,7 +38,8 @@ export const conversationTools = [
     title: 'Send a message',
     description:
       'Sends a message to an existing conversation and waits for the answer. While the agent works on an earlier message, ' +
-      'the new one waits (`enqueue`), is refused (`reject`) or ends the earlier turn (`interrupt`).',
+      'the new one waits (`enqueue`), is refused (`reject`), ends the earlier turn (`interrupt`) or is given to the agent before ' +
+      'its next step (`steer`).',
     annotations: WORKS,
     input: closed({
       session_id: sessionId('the conversation'),

@@ -33,12 +33,18 @@ function outputText({ output }: LanguageModelV4ToolResultPart): string {
   return JSON.stringify('value' in output ? output.value : null);
 }
 
-/** The number of tool calls since the newest user message, and the number of that message, from 1. */
-export function callsSinceUser(prompt: LanguageModelV4Prompt): { calls: number; userMessages: number } {
+/**
+ * The number of tool calls since the newest user message, and the number of that message, from 1. With `ofTurn`, since the
+ * message that began the turn: messages that were delivered into the turn do not count.
+ */
+export function callsSinceUser(
+  prompt: LanguageModelV4Prompt,
+  { ofTurn = false } = {},
+): { calls: number; userMessages: number } {
   let calls = 0;
   let userMessages = 0;
-  for (const { role, content } of prompt) {
-    if (role === 'user') {
+  for (const { role, content, providerOptions } of prompt) {
+    if (role === 'user' && !(ofTurn && providerOptions?.rehearsal?.delivered)) {
       userMessages++;
       calls = 0;
     }

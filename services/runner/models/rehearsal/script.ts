@@ -15,7 +15,7 @@ import { readSteps, type ScriptError, ScriptProblem, type ScriptStep } from './s
  * `{{last_tool_output}}` is the last tool result.
  *
  * One response runs up to and including the next tool calls; the following response continues behind them. The position
- * in the script follows from the number of tool calls in the prompt. An error step fails `times` times and is skipped
+ * in the script follows from the number of tool calls of the turn in the prompt, also if the turn is steered. An error step fails `times` times and is skipped
  * afterwards, counted by the failures since the turn last made progress, which the runner passes in. The model has no
  * state of its own, so a script runs in the same way after a restart and on any runner.
  */
@@ -64,7 +64,7 @@ interface ScriptedResponse {
 }
 
 function scriptedResponse({ providerOptions, prompt }: LanguageModelV4CallOptions): ScriptedResponse {
-  const { calls, userMessages } = callsSinceUser(prompt);
+  const { calls, userMessages } = callsSinceUser(prompt, { ofTurn: true });
   try {
     const { failures, invalidOutputs } = providerOptions?.turn ?? {};
     const answer = stepsOfAnswer(readSteps(providerOptions?.rehearsal), Number(invalidOutputs ?? 0));

@@ -66,6 +66,7 @@ export function sessionState(fields: Partial<SessionState> = {}): SessionState {
     toolsOfferedSha256: null,
     current: null,
     next: null,
+    isSteered: false,
     ...fields,
   };
 }

@@ -123,7 +123,11 @@ export interface Turn {
     | string
     | undefined;
   /** The turn whose answer this one replaces. Absent for none. */
-  replacesTurnId?: string | undefined;
+  replacesTurnId?:
+    | string
+    | undefined;
+  /** The turn that the message of this one was delivered into. This turn is then completed without a start. Absent for none. */
+  deliveredToTurnId?: string | undefined;
 }
 
 /**
@@ -550,7 +554,10 @@ export interface SendMessageRequest {
   sessionId: string;
   /** A JSON array of content parts. */
   contentJson: string;
-  /** enqueue | reject | interrupt. Edge default: enqueue. */
+  /**
+   * enqueue | reject | interrupt | steer. Edge default: enqueue. steer is refused with INVALID_REQUEST together with
+   * overrides or an actor.
+   */
   busyPolicy: string;
   /** Empty for none. */
   idempotencyKey: string;
@@ -760,7 +767,10 @@ export interface ListMessagesRequest {
 }
 
 export interface ListMessagesResponse {
-  /** user.message and agent.message events. A runner also gets agent.tool_result events. */
+  /**
+   * user.message and agent.message events. A runner also gets agent.tool_result events, and a steered message at the place
+   * where it was delivered.
+   */
   events: Event[];
   page: PageInfo | undefined;
 }
@@ -793,8 +803,18 @@ export interface GetTurnResponse {
   turn:
     | Turn
     | undefined;
-  /** The last agent.message event of the turn. Absent before the first one. Only filled when wait_ms is present. */
-  lastMessage?: Event | undefined;
+  /**
+   * The last agent.message event of the turn, or of the turn that its message was delivered into. Absent before the first
+   * one. Only filled when wait_ms is present.
+   */
+  lastMessage?:
+    | Event
+    | undefined;
+  /**
+   * The turn that the message of the turn was delivered into. A call with wait_ms then waits for this one. Absent for none.
+   * Only filled when wait_ms is present.
+   */
+  deliveredTo?: Turn | undefined;
 }
 
 export interface ListEventsRequest {
@@ -922,6 +942,10 @@ export interface ClaimedTurn {
   toolsOfferedSha256?:
     | string
     | undefined;
+  /** Steered messages wait for the turn. Take them with DeliverMessages before the next model step. */
+  steered?:
+    | boolean
+    | undefined;
   /** The model of the agent's list with which the turn continues after a fallback (see TurnRetry). Absent: the first. */
   fallbackModel?:
     | string
@@ -1003,6 +1027,8 @@ export interface RenewLeasesResponse {
    * locked.
    */
   unextendedTurnIds: string[];
+  /** Turns that steered messages wait for. */
+  steeredTurnIds: string[];
 }
 
 export interface ReportTurnsRequest {
@@ -1153,6 +1179,28 @@ export interface ReportResult {
   errorMessage: string;
   /** The session has a follower. False when the report was refused. */
   followed: boolean;
+  /** Steered messages wait for the turn. */
+  steered?: boolean | undefined;
+}
+
+export interface DeliverMessagesRequest {
+  lease:
+    | Lease
+    | undefined;
+  /** Number of the model step that gets the messages, from 1. */
+  step: number;
+  /** The seq of the newest message that the runner has: the last one of the history, or of an earlier response. */
+  afterSeq: number;
+}
+
+export interface DeliverMessagesResponse {
+  /**
+   * user.message events, as the history of the turn has them (ListMessages of a runner): with the turn that they were
+   * delivered into and the seq of their user.message_delivered event. About 4 MiB, at least one if there is any.
+   */
+  messages: Event[];
+  /** Call again with the seq of the last message. */
+  hasMore: boolean;
 }
 
 export interface CheckLeaseRequest {
@@ -1964,6 +2012,7 @@ function createBaseTurn(): Turn {
     outputJson: undefined,
     overridesJson: undefined,
     replacesTurnId: undefined,
+    deliveredToTurnId: undefined,
   };
 }
 
@@ -2007,6 +2056,9 @@ export const Turn: MessageFns<Turn> = {
     }
     if (message.replacesTurnId !== undefined) {
       writer.uint32(106).string(message.replacesTurnId);
+    }
+    if (message.deliveredToTurnId !== undefined) {
+      writer.uint32(114).string(message.deliveredToTurnId);
     }
     return writer;
   },
@@ -2126,6 +2178,14 @@ export const Turn: MessageFns<Turn> = {
             }
 
             message.replacesTurnId = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.deliveredToTurnId = reader.string();
             continue;
           }
         }
@@ -7085,7 +7145,7 @@ export const GetTurnRequest: MessageFns<GetTurnRequest> = {
 };
 
 function createBaseGetTurnResponse(): GetTurnResponse {
-  return { turn: undefined, lastMessage: undefined };
+  return { turn: undefined, lastMessage: undefined, deliveredTo: undefined };
 }
 
 export const GetTurnResponse: MessageFns<GetTurnResponse> = {
@@ -7095,6 +7155,9 @@ export const GetTurnResponse: MessageFns<GetTurnResponse> = {
     }
     if (message.lastMessage !== undefined) {
       Event.encode(message.lastMessage, writer.uint32(18).fork()).join();
+    }
+    if (message.deliveredTo !== undefined) {
+      Turn.encode(message.deliveredTo, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -7126,6 +7189,14 @@ export const GetTurnResponse: MessageFns<GetTurnResponse> = {
             }
 
             message.lastMessage = Event.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.deliveredTo = Turn.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -7845,6 +7916,7 @@ function createBaseClaimedTurn(): ClaimedTurn {
     followed: false,
     overridesJson: undefined,
     toolsOfferedSha256: undefined,
+    steered: undefined,
     fallbackModel: undefined,
     maxFailures: undefined,
   };
@@ -7899,6 +7971,9 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
     }
     if (message.toolsOfferedSha256 !== undefined) {
       writer.uint32(130).string(message.toolsOfferedSha256);
+    }
+    if (message.steered !== undefined) {
+      writer.uint32(136).bool(message.steered);
     }
     if (message.fallbackModel !== undefined) {
       writer.uint32(146).string(message.fallbackModel);
@@ -8048,6 +8123,14 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
             }
 
             message.toolsOfferedSha256 = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.steered = reader.bool();
             continue;
           }
           case 18: {
@@ -8440,7 +8523,7 @@ export const Lease: MessageFns<Lease> = {
 };
 
 function createBaseRenewLeasesResponse(): RenewLeasesResponse {
-  return { lostTurnIds: [], unextendedTurnIds: [] };
+  return { lostTurnIds: [], unextendedTurnIds: [], steeredTurnIds: [] };
 }
 
 export const RenewLeasesResponse: MessageFns<RenewLeasesResponse> = {
@@ -8450,6 +8533,9 @@ export const RenewLeasesResponse: MessageFns<RenewLeasesResponse> = {
     }
     for (const v of message.unextendedTurnIds) {
       writer.uint32(18).string(v!);
+    }
+    for (const v of message.steeredTurnIds) {
+      writer.uint32(26).string(v!);
     }
     return writer;
   },
@@ -8481,6 +8567,14 @@ export const RenewLeasesResponse: MessageFns<RenewLeasesResponse> = {
             }
 
             message.unextendedTurnIds.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.steeredTurnIds.push(reader.string());
             continue;
           }
         }
@@ -9367,7 +9461,7 @@ export const ReportTurnsResponse: MessageFns<ReportTurnsResponse> = {
 };
 
 function createBaseReportResult(): ReportResult {
-  return { errorCode: "", errorMessage: "", followed: false };
+  return { errorCode: "", errorMessage: "", followed: false, steered: undefined };
 }
 
 export const ReportResult: MessageFns<ReportResult> = {
@@ -9380,6 +9474,9 @@ export const ReportResult: MessageFns<ReportResult> = {
     }
     if (message.followed !== false) {
       writer.uint32(24).bool(message.followed);
+    }
+    if (message.steered !== undefined) {
+      writer.uint32(32).bool(message.steered);
     }
     return writer;
   },
@@ -9419,6 +9516,139 @@ export const ReportResult: MessageFns<ReportResult> = {
             }
 
             message.followed = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.steered = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeliverMessagesRequest(): DeliverMessagesRequest {
+  return { lease: undefined, step: 0, afterSeq: 0 };
+}
+
+export const DeliverMessagesRequest: MessageFns<DeliverMessagesRequest> = {
+  encode(message: DeliverMessagesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.lease !== undefined) {
+      Lease.encode(message.lease, writer.uint32(10).fork()).join();
+    }
+    if (message.step !== 0) {
+      writer.uint32(16).int32(message.step);
+    }
+    if (message.afterSeq !== 0) {
+      writer.uint32(24).int64(message.afterSeq);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeliverMessagesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeliverMessagesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.lease = Lease.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.step = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.afterSeq = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeliverMessagesResponse(): DeliverMessagesResponse {
+  return { messages: [], hasMore: false };
+}
+
+export const DeliverMessagesResponse: MessageFns<DeliverMessagesResponse> = {
+  encode(message: DeliverMessagesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.messages) {
+      Event.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.hasMore !== false) {
+      writer.uint32(16).bool(message.hasMore);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeliverMessagesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeliverMessagesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.messages.push(Event.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.hasMore = reader.bool();
             continue;
           }
         }
@@ -11815,6 +12045,19 @@ export const SessionsServiceDefinition = {
       requestType: ReportTurnsRequest as typeof ReportTurnsRequest,
       requestStream: false,
       responseType: ReportTurnsResponse as typeof ReportTurnsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Delivers the steered messages that wait for a running turn (user.message_delivered), before the next model step of the
+     * turn. Returns them together with those that were delivered after a seq, so that a repeated call loses none. Refused
+     * with LEASE_LOST.
+     */
+    deliverMessages: {
+      name: "DeliverMessages",
+      requestType: DeliverMessagesRequest as typeof DeliverMessagesRequest,
+      requestStream: false,
+      responseType: DeliverMessagesResponse as typeof DeliverMessagesResponse,
       responseStream: false,
       options: {},
     },
