@@ -15,6 +15,7 @@ import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { TurnRuntime } from './agent-runtime.ts';
 import type { RemainingBudget } from './budget.ts';
+import { cacheOptions } from './cache-options.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import type { ModelFallback } from './model-fallback.ts';
 import { toolCallsIn, toolUseEvent } from './model-step.ts';
@@ -106,12 +107,17 @@ export async function runModelStep(
     usage: estimate.usage(),
   }));
   outbox.beginMessage(options.ids('msg'));
+  const cache = cacheOptions(model, turn.claimed.sessionId, providerOptions);
   const request = {
     model: model.languageModel,
     ...prompt,
     maxOutputTokens,
     settings,
-    providerOptions: { [provider]: { ...defaults, ...providerOptions }, turn: { failures, invalidOutputs } },
+    cacheBreakpoints: cache.cacheBreakpoints,
+    providerOptions: {
+      [provider]: { ...defaults, ...cache.options, ...providerOptions },
+      turn: { failures, invalidOutputs },
+    },
     headers: server?.getsTraceContext ? { traceparent: traceparent(span.trace) } : undefined,
     signal: turn.signal,
     now: () => clock.now(),

@@ -13,6 +13,7 @@ import {
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
 import { mayHaveBegun } from './begun-generation.ts';
+import { withCacheBreakpoints } from './cache-breakpoints.ts';
 import { badRequest, interruptedStream, type ModelFailure, toModelFailure } from './failure.ts';
 import { parseProviderError } from './provider-error.ts';
 import { redactedError } from './redacted-error.ts';
@@ -46,6 +47,8 @@ export interface ModelStepRequest {
   outputSchema?: JSONSchema7 | undefined;
   settings?: ModelSettings;
   providerOptions: SharedV4ProviderOptions;
+  /** Marks what the provider can cache. */
+  cacheBreakpoints?: boolean;
   /** Additional HTTP headers. */
   headers?: Record<string, string> | undefined;
   signal: AbortSignal;
@@ -129,14 +132,16 @@ export async function requestModelStep(
 }
 
 async function open({ model, system, messages, ...request }: ModelStepRequest, abortSignal: AbortSignal) {
-  const prompt = await convertToLanguageModelPrompt({
+  const converted = await convertToLanguageModelPrompt({
     prompt: await standardizePrompt({ instructions: system, messages }),
     supportedUrls: await model.supportedUrls,
     // URLs in a message go to the provider unchanged: this service does not fetch them.
     download: async (files) => files.map(() => null),
     provider: model.provider.split('.')[0],
   });
-  const { tools, settings, maxOutputTokens, outputSchema: schema, providerOptions, headers } = request;
+  const { settings, maxOutputTokens, outputSchema: schema, providerOptions, headers } = request;
+  const cacheable = { prompt: converted, tools: request.tools };
+  const { prompt, tools } = request.cacheBreakpoints ? withCacheBreakpoints(cacheable) : cacheable;
   return model.doStream({
     ...settings,
     ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),

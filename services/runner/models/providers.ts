@@ -1,4 +1,5 @@
 import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
+import type { PromptCaching } from './cache-breakpoints.ts';
 import { createFetch } from './fetch.ts';
 import type { ModelLoader } from './lazy-model.ts';
 import { ANTHROPIC_PARTS, ENDPOINT_PARTS, OPENAI_PARTS, type PartSupport } from './part-support.ts';
@@ -27,6 +28,8 @@ interface ModelProvider {
   /** Whether the provider rejects a user message with this text. */
   rejectsText(text: string): boolean;
   parts: PartSupport;
+  /** Undefined for a provider that caches by itself, or not. */
+  caching: PromptCaching | undefined;
 }
 
 /** The operator of this runner has not configured the API key of a provider. */
@@ -83,6 +86,7 @@ function anthropic({
     defaults: {},
     rejectsText: isBlank,
     parts: ANTHROPIC_PARTS,
+    caching: 'breakpoints',
   };
 }
 
@@ -109,6 +113,7 @@ function openai({
     defaults: { store: false, strictJsonSchema: false },
     rejectsText: isEmpty,
     parts: OPENAI_PARTS,
+    caching: 'session_key',
   };
 }
 
@@ -133,6 +138,8 @@ function endpoint(
     defaults: {},
     rejectsText: isEmpty,
     parts: ENDPOINT_PARTS,
+    // Many servers reject unknown members.
+    caching: undefined,
   };
 }
 

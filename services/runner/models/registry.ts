@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { ModelEntry } from '../../../lib/models/entry.ts';
 import { createModelTable } from '../../../lib/models/table.ts';
 import type { Secret } from '../../../lib/secret.ts';
+import type { PromptCaching } from './cache-breakpoints.ts';
 import { createLazyModel, type ModelLoader } from './lazy-model.ts';
 import { type PartSupport, REHEARSAL_PARTS } from './part-support.ts';
 import type { ProviderSettings } from './provider-settings.ts';
@@ -27,6 +28,8 @@ export interface Model {
   server: ModelServer | undefined;
   /** The image and file parts that its protocol can carry. */
   parts: PartSupport;
+  /** How its provider learns what it can cache; undefined for a provider that caches by itself, or not. */
+  caching: PromptCaching | undefined;
   /** Returns the model with this API key in place of the operator's. Undefined for a model in this process. */
   withKey: ((key: Secret) => LanguageModelV4) | undefined;
 }
@@ -54,6 +57,7 @@ export function createModels(
       defaults: {},
       server: undefined,
       parts: REHEARSAL_PARTS,
+      caching: undefined,
       withKey: undefined,
     },
   ];

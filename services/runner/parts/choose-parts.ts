@@ -23,41 +23,92 @@ interface ChosenParts {
   notes: Map<MessagePart, string>;
 }
 
+interface WindowPart {
+  part: MessagePart;
+  reference: PartReference;
+  /** The index of its message. */
+  message: number;
+}
+
 /**
- * Chooses the newest parts that fit into one request. `ownMessage` is the index of the message that began the turn; its
- * parts come first, and PartsTooLarge is thrown when they do not fit.
+ * Chooses the parts of one request: as if the messages had come one after another, the oldest parts leave when a new one
+ * does not fit, until half of the limits is free. So the parts of one request are also in the next one, and the provider can
+ * cache what both have in common, until the limits are reached again. The parts of the newest user message with parts stay
+ * while others can leave. `ownMessage` is the index of the message that began the turn. PartsTooLarge is thrown when its
+ * parts do not fit.
  */
 export function chooseParts(
   messages: readonly ModelMessage[],
   ownMessage: number,
   model: PartModel,
 ): ChosenParts {
-  const sent: PartReference[] = [];
   const notes = new Map<MessagePart, string>();
-  let bytes = 0;
-  const { maxBytes, maxParts } = model.parts;
-
-  function choose(index: number): void {
-    for (const part of partsOf(messages[index] ?? EMPTY).toReversed()) {
+  const window = new PartWindow(model.parts);
+  for (const [message, content] of messages.entries()) {
+    for (const part of partsOf(content)) {
       const reference = referenceIn(part);
       if (!reference) continue;
-      const fits = bytes + reference.size <= maxBytes && sent.length < maxParts;
-      if (!isAccepted(reference.mediaType, model))
+      if (!isAccepted(reference.mediaType, model)) {
         notes.set(part, note(reference, `the model ${model.name} does not accept this media type`));
-      else if (fits) {
-        bytes += reference.size;
-        sent.push(reference);
-      } else if (index === ownMessage) throw tooLarge(model);
-      else notes.set(part, note(reference, 'newer images and files fill the request to the model'));
+        continue;
+      }
+      if (content.role === 'user') window.keptMessage = message;
+      for (const left of window.add({ part, reference, message })) {
+        if (left.message === ownMessage) throw tooLarge(model);
+        notes.set(left.part, note(left.reference, 'newer images and files fill the request to the model'));
+      }
     }
   }
-
-  choose(ownMessage);
-  for (let index = messages.length - 1; index >= 0; index--) if (index !== ownMessage) choose(index);
-  return { sent, notes };
+  return { sent: window.references(), notes };
 }
 
-const EMPTY: ModelMessage = { role: 'user', content: '' };
+/** The parts that fit into a request, oldest first. */
+class PartWindow {
+  /** The message whose parts leave last. */
+  keptMessage = -1;
+  readonly #limits: PartSupport;
+  #parts: WindowPart[] = [];
+  #bytes = 0;
+
+  constructor(limits: PartSupport) {
+    this.#limits = limits;
+  }
+
+  /** Adds the newest part. Returns the parts that leave because of it, oldest first. */
+  add(part: WindowPart): WindowPart[] {
+    this.#parts.push(part);
+    this.#bytes += part.reference.size;
+    if (this.#fits(1)) return [];
+    const isKept = ({ message }: WindowPart) => message === this.keptMessage;
+    return [
+      ...this.#removeUntil(2, (one) => one !== part && !isKept(one)),
+      ...this.#removeUntil(1, (one) => !isKept(one)),
+      ...this.#removeUntil(1, () => true),
+    ];
+  }
+
+  references(): PartReference[] {
+    return this.#parts.map(({ reference }) => reference);
+  }
+
+  /** Removes the oldest parts that may leave until the others need at most this part of the limits. */
+  #removeUntil(divisor: number, mayLeave: (part: WindowPart) => boolean): WindowPart[] {
+    const left: WindowPart[] = [];
+    for (const part of [...this.#parts]) {
+      if (this.#fits(divisor)) break;
+      if (!mayLeave(part)) continue;
+      this.#bytes -= part.reference.size;
+      this.#parts = this.#parts.filter((one) => one !== part);
+      left.push(part);
+    }
+    return left;
+  }
+
+  #fits(divisor: number): boolean {
+    const { maxBytes, maxParts } = this.#limits;
+    return this.#bytes <= maxBytes / divisor && this.#parts.length <= maxParts / divisor;
+  }
+}
 
 function isAccepted(mediaType: string, { entry, parts }: PartModel): boolean {
   if (acceptsMediaType(entry, mediaType) === false) return false;

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentRuntime } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { openProvider, type ProviderServer } from '../../support/providers/server.ts';
+import { message } from './fake-sessions.ts';
+import { PROTOCOLS } from './model-step-fixture.ts';
+import { storedPart } from './part-events.ts';
+import { openTestRunner, type RunnerUnderTest } from './runner-fixture.ts';
+
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+const HISTORY = new Set(['user.message', 'agent.message', 'agent.tool_result']);
+type Body = Record<string, unknown>;
+type Block = Record<string, unknown>;
+
+/** A session whose turns run one after another, each with the journal of the turns before. */
+class Conversation {
+  readonly #fixture: RunnerUnderTest;
+  readonly #runtime: Partial<AgentRuntime>;
+  #events: Event[] = [];
+  #turns = 0;
+
+  constructor(fixture: RunnerUnderTest, runtime: Partial<AgentRuntime>) {
+    this.#fixture = fixture;
+    this.#runtime = runtime;
+  }
+
+  async runTurn(content: string | object[], runtime: Partial<AgentRuntime> = {}): Promise<void> {
+    const turnId = `trn_${++this.#turns}`;
+    this.#events.push(message(turnId, this.#events.length + 1, 'user.message', content));
+    const turn = { turnId, sessionId: 'ses_1', messages: [...this.#events] };
+    this.#fixture.queueTurns({ ...this.#runtime, ...runtime }, turn);
+    const journal = await this.#fixture.waitForOutcome(turnId);
+    for (const { type, data } of journal.events) {
+      if (!HISTORY.has(type)) continue;
+      const seq = this.#events.length + 1;
+      this.#events.push({ seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) });
+    }
+  }
+}
+
+/** The parts of a request that form its prefix, in the order in which the provider reads them, each as JSON text. */
+function prefixOf({ tools, system, messages, input }: Body): string[] {
+  const turns = (messages ?? input) as { content?: unknown }[];
+  const blocks = turns.flatMap((turn) =>
+    Array.isArray(turn.content) ? turn.content.map((block) => ({ ...turn, content: block })) : [turn],
+  );
+  return [tools, system, ...blocks].map((one) => JSON.stringify(one, withoutMarks) ?? '');
+}
+
+/** Marks of the cache are not a part of what is cached. */
+const withoutMarks = (name: string, value: unknown) => (name === 'cache_control' ? undefined : value);
+
+function expectSamePrefixes(bodies: readonly Body[]): void {
+  for (const [index, body] of bodies.slice(1).entries()) {
+    const before = prefixOf(bodies[index] ?? {});
+    expect(prefixOf(body).slice(0, before.length), `request ${index + 2}`).toEqual(before);
+  }
+}
+
+const bodiesOf = (server: ProviderServer) => server.requests.map(({ body }) => body);
+
+describe.each(PROTOCOLS)('consecutive requests to $model', (protocol) => {
+  async function begin(runtime: Partial<AgentRuntime> = {}) {
+    const stack = new AsyncDisposableStack();
+    const server = stack.use(await openProvider(protocol));
+    const fixture = stack.use(await openTestRunner({ providers: protocol.settings(server.url) }));
+    const image = storedPart(fixture.files, PNG);
+    const agent = { model: protocol.model, system: 'You are brief.', maxSteps: 50, ...runtime };
+    const conversation = new Conversation(fixture, agent);
+    return { server, fixture, conversation, image, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  }
+
+  /** One turn: parallel calls, a failing call, an answer. */
+  const turnOf = (index: number) => [
+    {
+      parts: [
+        { thought: `Thought ${index}.`, seal: 'c2VhbA==' },
+        { text: `Step ${index}.` },
+        { call: `call_a${index}`, name: 'calculator', input: `{"expression":"${index}*7"}` },
+        { call: `call_b${index}`, name: 'calculator', input: '{"expression":"nonsense("}' },
+      ],
+    },
+    { parts: [{ call: `call_c${index}`, name: 'current_time', input: '' }] },
+    { parts: [{ text: `Answer ${index}.` }] },
+  ];
+
+  it('repeat the requests before byte by byte over steps and turns, with tools and images', async () => {
+    await using run = await begin();
+    for (let turn = 1; turn <= 12; turn++) {
+      run.server.enqueue(...turnOf(turn));
+      await run.conversation.runTurn(
+        turn % 3 === 0 ? [{ type: 'text', text: `Question ${turn}` }, run.image] : `Question ${turn}`,
+      );
+    }
+    const bodies = bodiesOf(run.server);
+    expect(bodies).toHaveLength(36);
+    expectSamePrefixes(bodies);
+  });
+
+  it('have another prefix only after another agent version or other tools', async () => {
+    await using run = await begin();
+    run.server.enqueue(...turnOf(1), ...turnOf(2), ...turnOf(3));
+    await run.conversation.runTurn('one');
+    await run.conversation.runTurn('two', { system: 'You are long.' });
+    await run.conversation.runTurn('three', {
+      system: 'You are long.',
+      tools: [{ name: 'search_files', permission: 'deny', client: undefined }],
+    });
+    const [first = {}, second = {}, third = {}] = [0, 3, 6].map((index) => bodiesOf(run.server)[index]);
+    const differences = (one: Body, other: Body) => {
+      const after = prefixOf(other);
+      return prefixOf(one).filter((block, index) => block !== after[index]);
+    };
+    expect(differences(first, second)).toHaveLength(1);
+    expect(differences(first, second)[0]).toContain('You are brief.');
+    expect(differences(second, third)).toHaveLength(1);
+    expect(differences(second, third)[0]).toContain('search_files');
+  });
+});
+
+describe('caching at Anthropic', () => {
+  const [protocol] = PROTOCOLS as [(typeof PROTOCOLS)[0]];
+  const MARK = { type: 'ephemeral' };
+  const marksIn = (value: unknown): number => JSON.stringify(value).split('"cache_control"').length - 1;
+
+  async function requestsOf(runtime: Partial<AgentRuntime>): Promise<Body[]> {
+    await using server = await openProvider(protocol);
+    await using fixture = await openTestRunner({ providers: protocol.settings(server.url) });
+    const agent = { model: protocol.model, system: 'You are brief.', maxSteps: 5, ...runtime };
+    const conversation = new Conversation(fixture, agent);
+    const call = { call: 'call_1', name: 'calculator', input: '{"expression":"6*7"}' };
+    server.enqueue({ parts: [call] }, { parts: [{ text: '42.' }] }, { parts: [{ text: 'Bye.' }] });
+    await conversation.runTurn('How much?');
+    await conversation.runTurn('Thanks.');
+    return bodiesOf(server);
+  }
+
+  it('marks the tools, the system prompt, the last message, and the one of the request before', async () => {
+    const bodies = await requestsOf({});
+    expect(bodies).toHaveLength(3);
+    for (const { tools, system, messages } of bodies) {
+      expect((tools as Block[]).at(-1)).toMatchObject({ cache_control: MARK });
+      expect(marksIn(tools)).toBe(1);
+      expect(system).toEqual([{ type: 'text', text: 'You are brief.', cache_control: MARK }]);
+      const contents = (messages as { content: Block[] }[]).map(({ content }) => content);
+      expect(contents.at(-1)?.at(-1)).toMatchObject({ cache_control: MARK });
+      expect(contents.at(-3)?.at(-1) ?? { cache_control: MARK }).toMatchObject({ cache_control: MARK });
+      expect(marksIn(messages)).toBe(Math.min(2, (contents.length + 1) / 2));
+    }
+  });
+
+  it('leaves the marks to the agent that has a cacheControl of its own', async () => {
+    const modelOptionsJson = '{"cacheControl":{"type":"ephemeral","ttl":"1h"}}';
+    for (const body of await requestsOf({ modelOptionsJson })) {
+      expect(body.cache_control).toEqual({ type: 'ephemeral', ttl: '1h' });
+      expect(marksIn([body.tools, body.system, body.messages])).toBe(0);
+    }
+  });
+});
+
+describe('caching at OpenAI', () => {
+  const [, protocol] = PROTOCOLS as [(typeof PROTOCOLS)[0], (typeof PROTOCOLS)[0]];
+
+  it.each([
+    ['the session', '{}', 'ses_1'],
+    ['the agent, if it has one', '{"promptCacheKey":"mine"}', 'mine'],
+  ])('has the key of %s', async (_, modelOptionsJson, key) => {
+    await using server = await openProvider(protocol);
+    await using fixture = await openTestRunner({ providers: protocol.settings(server.url) });
+    const conversation = new Conversation(fixture, { model: protocol.model, modelOptionsJson });
+    server.enqueue({ parts: [{ text: 'Yes.' }] }, { parts: [{ text: 'No.' }] });
+    await conversation.runTurn('Well?');
+    await conversation.runTurn('And?');
+    expect(bodiesOf(server).map((body) => body.prompt_cache_key)).toEqual([key, key]);
+  });
+});
