@@ -129,7 +129,8 @@ describe('the client of the A2A SDK', () => {
     await expect(more).rejects.toBeInstanceOf(UnsupportedOperationError);
     const push = { ...{ tenant: '', id: '', taskId: id, token: '' }, url: 'https://example.com' };
     // The client reads from the card that push notifications are not supported.
-    const register = async () => client.createTaskPushNotificationConfig({ ...push, authentication: undefined });
+    const register = async () =>
+      client.createTaskPushNotificationConfig({ ...push, authentication: undefined });
     await expect(register()).rejects.toBeInstanceOf(PushNotificationNotSupportedError);
   });
 
