@@ -25,6 +25,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       outputSchemaJson: '{"type":"object"}',
       overridable: { names: ['model', 'budget'] },
       context: { strategy: 'summarize', threshold: 0.5 },
+      models: { names: [] },
       mcpServers: { ids: [] },
       skills: { items: [] },
     };

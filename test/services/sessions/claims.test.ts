@@ -52,7 +52,7 @@ describe('ClaimTurns when a read fails', () => {
     const { events } = await system.runner.listMessages({ sessionId, page: undefined });
     expect(events.map(({ type }) => type)).toEqual(['user.message']);
     const finished = await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }));
-    expect(finished).toEqual([{ errorCode: '', errorMessage: '', followed: false }]);
+    expect(finished).toEqual([{ errorCode: '', errorMessage: '', followed: false, steered: false }]);
   });
 
   it('leaves the turns in the queue when their approvals cannot be read', async () => {

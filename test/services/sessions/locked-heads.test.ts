@@ -17,7 +17,7 @@ import {
   typesOf,
 } from './system.ts';
 
-const APPENDED = { errorCode: '', errorMessage: '', followed: false };
+const APPENDED = { errorCode: '', errorMessage: '', followed: false, steered: false };
 const newEvent = (model: string) => ({
   type: 'model.request_started',
   dataJson: JSON.stringify({ model }),
@@ -128,11 +128,11 @@ describe('a session whose head is locked by another transaction', () => {
     clock.advance(10_000);
     const unlock = await lockHead(locked.sessionId, timed);
     try {
-      expect(await renew()).toEqual({ lostTurnIds: [], unextendedTurnIds: [locked.turnId] });
+      expect(await renew()).toMatchObject({ lostTurnIds: [], unextendedTurnIds: [locked.turnId] });
     } finally {
       await unlock();
     }
-    expect(await renew()).toEqual({ lostTurnIds: [], unextendedTurnIds: [other.turnId] });
+    expect(await renew()).toMatchObject({ lostTurnIds: [], unextendedTurnIds: [other.turnId] });
   });
 
   it('answers a report with DEPENDENCY_UNAVAILABLE after a second, and appends it once when it is sent again', async () => {

@@ -17,7 +17,7 @@ import {
   typesOf,
 } from './system.ts';
 
-const APPENDED = { errorCode: '', errorMessage: '', followed: false };
+const APPENDED = { errorCode: '', errorMessage: '', followed: false, steered: false };
 const requestStarted = (model: string) => ({
   type: 'model.request_started',
   dataJson: JSON.stringify({ model }),

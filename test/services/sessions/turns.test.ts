@@ -19,7 +19,7 @@ import {
   typesOf,
 } from './system.ts';
 
-const APPENDED = { errorCode: '', errorMessage: '', followed: false };
+const APPENDED = { errorCode: '', errorMessage: '', followed: false, steered: false };
 const LOST = { errorCode: 'LEASE_LOST' };
 const delta = (text: string, index = 0) => ({
   type: 'agent.message_delta',
@@ -206,6 +206,7 @@ describe.each(TRANSPORTS)('turns over %s', (transport) => {
       expect(await system.runner.renewLeases({ runnerId: 'rnr_1', leases: [turn] })).toEqual({
         lostTurnIds: [],
         unextendedTurnIds: [],
+        steeredTurnIds: [],
       });
     }
     expect(await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }))).toEqual([APPENDED]);

@@ -555,8 +555,8 @@ export interface SendMessageRequest {
   /** A JSON array of content parts. */
   contentJson: string;
   /**
-   * enqueue | reject | interrupt | steer. Edge default: enqueue. steer is refused with INVALID_REQUEST together with
-   * overrides or an actor.
+   * enqueue | reject | interrupt | steer. steer is refused with INVALID_REQUEST together with overrides or an actor.
+   * Edge default: enqueue.
    */
   busyPolicy: string;
   /** Empty for none. */
