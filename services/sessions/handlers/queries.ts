@@ -11,7 +11,7 @@ import type {
 import { DERIVED_STATES, type DerivedState } from '../domain/derived-state.ts';
 import { checkDeploymentSessionsLimit, checkPage } from '../domain/page.ts';
 import type { FollowChunk } from '../followers.ts';
-import { MESSAGES } from '../store/events.ts';
+import { MESSAGES } from '../store/history.ts';
 import type { ListedTurn } from '../store/lists.ts';
 import { mergeDeltas } from '../store/merge-deltas.ts';
 import type { SessionsHandlerContext } from './context.ts';

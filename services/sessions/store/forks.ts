@@ -9,7 +9,8 @@ import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../li
 import type { Ids } from '../../../lib/ids.ts';
 import type { EventDraft } from '../domain/change.ts';
 import { CheckpointScan, type ForkOrigin, forkDrafts } from '../domain/fork.ts';
-import { createEventStore, type EventStore, HISTORY } from './events.ts';
+import { createEventStore, type EventStore } from './events.ts';
+import { HISTORY } from './history.ts';
 import { compose, type JournalEvent, redraft } from './journal.ts';
 
 /** Events of one read, and bytes of one row of the new journal. */

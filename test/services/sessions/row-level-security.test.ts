@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../services/sessions/store/approvals.ts';
 import { createClientCalls } from '../../../services/sessions/store/client-calls.ts';
-import { createEventStore, HISTORY } from '../../../services/sessions/store/events.ts';
+import { createEventStore } from '../../../services/sessions/store/events.ts';
+import { HISTORY } from '../../../services/sessions/store/history.ts';
 import { createLists } from '../../../services/sessions/store/lists.ts';
 import {
   ALICE,

@@ -1,0 +1,218 @@
+import { decodeCursor, encodeCursor } from '../../../lib/db/cursor.ts';
+import type { Database, ReadOptions } from '../../../lib/db/database.ts';
+import { cut, type EventPage, eventsOf } from './event-pages.ts';
+import {
+  COMPACTIONS,
+  DELIVERED_AFTER,
+  FIRST_MESSAGES,
+  type FirstMessagesRow,
+  HISTORY_AFTER,
+  HISTORY_CHANGES,
+  type JournalRow,
+  NEWEST_OF_HISTORY,
+  PAGE_BYTES,
+  ROWS_OF,
+} from './event-statements.ts';
+import { HistoryContext } from './history-context.ts';
+import { type DeliveredMessage, deliveredEvent, HistoryFilter, WHOLE_HISTORY } from './history-filter.ts';
+import type { JournalEvent } from './journal.ts';
+import type { PageRequest } from './lists.ts';
+
+/**
+ * The messages of a session. The history, which a model gets, has the tool results as well, and leaves out what
+ * `HistoryFilter` says.
+ */
+export const MESSAGES: ReadonlySet<string> = new Set(['user.message', 'agent.message']);
+export const HISTORY: ReadonlySet<string> = new Set([...MESSAGES, 'agent.tool_result']);
+
+/** Rows with compactions that are read. A session with more of them since its newest summary does not occur. */
+const COMPACTION_ROWS = 200;
+
+/** Delivered messages of one read. */
+const DELIVERED_PAGE = 100;
+
+interface HistoryRange {
+  selectedTypes: ReadonlySet<string>;
+  filter: HistoryFilter;
+  afterSeq: number;
+}
+
+/** Reads the messages of sessions and the histories that models get. */
+export function createHistoryReader(db: Pick<Database, 'rows'>) {
+  /** The filter of the history of a session as it was at a seq. */
+  async function historyFilter(
+    sessionId: string,
+    upTo: number,
+    options?: ReadOptions,
+  ): Promise<HistoryFilter> {
+    const rows = await db.rows<{ change: string }>(HISTORY_CHANGES, [sessionId, upTo], options);
+    return new HistoryFilter(rows.map(({ change }) => change));
+  }
+
+  /** The messages of these seqs, by seq. */
+  async function messagesAt(
+    sessionId: string,
+    seqs: readonly number[],
+    options?: ReadOptions,
+  ): Promise<Map<number, JournalEvent>> {
+    if (seqs.length === 0) return new Map();
+    const rows = await db.rows<JournalRow>(ROWS_OF, [sessionId, seqs], options);
+    const wanted = new Set(seqs);
+    const found = rows.flatMap(eventsOf).filter(({ seq }) => wanted.has(seq));
+    return new Map(found.map((event) => [event.seq, event]));
+  }
+
+  /** Selected events with delivered messages at their places. */
+  async function placed(
+    sessionId: string,
+    filter: HistoryFilter,
+    { selected, delivered }: { selected: JournalEvent[]; delivered: DeliveredMessage[] },
+    options?: ReadOptions,
+  ): Promise<JournalEvent[]> {
+    const seqs = delivered.map(({ messageSeq }) => messageSeq);
+    return filter.place(selected, delivered, await messagesAt(sessionId, seqs, options));
+  }
+
+  /** A page of `selectedTypes`, oldest first, from behind `afterSeq` or from the cursor on. */
+  async function historyPage(
+    sessionId: string,
+    { selectedTypes, filter, afterSeq }: HistoryRange,
+    page: PageRequest,
+    options?: ReadOptions,
+  ): Promise<EventPage> {
+    const scope = ['history', sessionId, selectedTypes.size];
+    const found: JournalEvent[] = [];
+    let position = Number(decodeCursor(scope, page.cursor) ?? afterSeq);
+    let bytes = 0;
+    let ended = false;
+    // Tool results may be left out of the rows that were read, so reading goes on until the page is full.
+    while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
+      const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
+      const read = (await db.rows<JournalRow>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
+      const selected = filter.apply(
+        read.filter((event) => event.seq > position && selectedTypes.has(event.type)),
+      );
+      ended = read.length === 0;
+      const end = read.at(-1)?.seq ?? Number.MAX_SAFE_INTEGER;
+      const delivered = filter.deliveredBetween(position, end);
+      const events = await placed(sessionId, filter, { selected, delivered }, options);
+      if (!ended) position = end;
+      for (const event of events) bytes += event.json.length;
+      found.push(...events);
+    }
+    const { events, nextCursor } = cut(found, page.limit, scope);
+    const unread = nextCursor === '' && !ended;
+    return { events, nextCursor: unread ? encodeCursor(scope, String(position)) : nextCursor };
+  }
+
+  return {
+    /**
+     * A page of the history, or of its messages only, oldest first. The answers are those of the session as it was at the
+     * seq `upTo`, but later events are not left out.
+     */
+    async history(
+      sessionId: string,
+      selectedTypes: ReadonlySet<string>,
+      page: PageRequest,
+      options?: ReadOptions,
+      upTo = Number.MAX_SAFE_INTEGER,
+    ): Promise<EventPage> {
+      const filter =
+        selectedTypes === HISTORY ? await historyFilter(sessionId, upTo, options) : WHOLE_HISTORY;
+      return historyPage(sessionId, { selectedTypes, filter, afterSeq: 0 }, page, options);
+    },
+
+    /**
+     * A page of the history as the model gets it: without what the newest compaction leaves out. The first page begins with
+     * the compactions in force and the events that the newest one keeps, in addition to the limit of the page.
+     */
+    async modelHistory(sessionId: string, page: PageRequest, options?: ReadOptions): Promise<EventPage> {
+      const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
+      const range = { selectedTypes: HISTORY, filter };
+      if (page.cursor !== '') return historyPage(sessionId, { ...range, afterSeq: 0 }, page, options);
+      const rows = await db.rows<JournalRow>(COMPACTIONS, [sessionId, COMPACTION_ROWS], options);
+      const { compactions, keptSeqs, afterSeq } = new HistoryContext(filter.apply(rows.flatMap(eventsOf)));
+      const keptRows =
+        keptSeqs.length === 0 ? [] : await db.rows<JournalRow>(ROWS_OF, [sessionId, keptSeqs], options);
+      const seqs = new Set(keptSeqs);
+      const isKept = ({ seq, type }: JournalEvent) => seqs.has(seq) && HISTORY.has(type);
+      const selected = filter.apply(keptRows.flatMap(eventsOf).filter(isKept));
+      const delivered = filter.deliveredBetween(0, afterSeq).filter((one) => seqs.has(one.deliveredSeq));
+      const kept = await placed(sessionId, filter, { selected, delivered }, options);
+      const { events, nextCursor } = await historyPage(sessionId, { ...range, afterSeq }, page, options);
+      return { events: [...compactions, ...kept, ...events], nextCursor };
+    },
+
+    /**
+     * A page of the messages that were delivered into a turn after `afterSeq`, as the history has them: about 4 MiB, at least
+     * one if there is any.
+     */
+    async delivered(
+      sessionId: string,
+      turnId: string,
+      afterSeq: number,
+      options?: ReadOptions,
+    ): Promise<{ events: JournalEvent[]; hasMore: boolean }> {
+      const values = [sessionId, turnId, afterSeq, DELIVERED_PAGE + 1];
+      const found = await db.rows<DeliveredMessage>(DELIVERED_AFTER, values, options);
+      const page = found.slice(0, DELIVERED_PAGE);
+      const seqs = page.map(({ messageSeq }) => messageSeq);
+      const messages = await messagesAt(sessionId, seqs, options);
+      const events: JournalEvent[] = [];
+      for (let bytes = 0; events.length < page.length && bytes < PAGE_BYTES; ) {
+        const message = page[events.length];
+        const event = message && messages.get(message.messageSeq);
+        if (!event) throw new Error(`the journal of ${sessionId} lacks a delivered message`);
+        events.push(deliveredEvent(event, message));
+        bytes += event.json.length;
+      }
+      return { events, hasMore: events.length < found.length };
+    },
+
+    /** The turn of the newest message or tool result. Undefined for a session without messages. */
+    async newestTurn(sessionId: string, options?: ReadOptions): Promise<string | undefined> {
+      const [row] = await db.rows<JournalRow>(NEWEST_OF_HISTORY, [sessionId], options);
+      const newest = row && eventsOf(row).findLast(({ type }) => HISTORY.has(type));
+      return newest && (JSON.parse(newest.json) as { turn_id?: string }).turn_id;
+    },
+
+    /**
+     * The first messages of several sessions. `complete` is false for a session with more messages than were read, and for one
+     * with compactions, of which none are read.
+     */
+    async messagesOf(sessionIds: string[], bytesEach: number, rowsEach: number, options?: ReadOptions) {
+      const found = await db.rows<FirstMessagesRow>(
+        FIRST_MESSAGES,
+        [sessionIds, bytesEach, rowsEach],
+        options,
+      );
+      const messages = new Map(
+        sessionIds.map((id) => [
+          id,
+          { events: [] as JournalEvent[], changes: [] as readonly string[], complete: true, rows: 0 },
+        ]),
+      );
+      for (const row of found) {
+        const session = messages.get(row.session_id);
+        if (!session) continue;
+        const { first_seq, events: text } = row;
+        session.rows++;
+        session.changes = row.changes;
+        if (first_seq === null || text === null || session.rows >= rowsEach) session.complete = false;
+        if (first_seq === null || text === null) continue;
+        const events = eventsOf({ ...row, first_seq, events: text });
+        session.events.push(...events.filter(({ type }) => HISTORY.has(type)));
+      }
+      for (const session of messages.values())
+        if (session.changes.length > 0) session.events = changedHistory(session.events, session.changes);
+      return messages;
+    },
+  };
+}
+
+/** Applies the texts of `HISTORY_CHANGE` to a history from its beginning. */
+function changedHistory(events: readonly JournalEvent[], changes: readonly string[]): JournalEvent[] {
+  const filter = new HistoryFilter(changes);
+  const delivered = filter.deliveredBetween(0, Number.MAX_SAFE_INTEGER);
+  return filter.place(filter.apply(events), delivered, new Map(events.map((event) => [event.seq, event])));
+}
