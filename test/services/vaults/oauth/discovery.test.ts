@@ -80,7 +80,7 @@ describe('discovery of the authorization of an MCP server', () => {
     expect(await discover()).toEqual({
       issuer: provider.issuer,
       scopesSupported: ['read'],
-      registration: 'dynamic',
+      registration: 'document',
       resource: `${origin}/mcp`,
     });
   });
