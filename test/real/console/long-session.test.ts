@@ -232,7 +232,7 @@ describe('session page with many uploads, calls and retries', () => {
     await page.context().close();
   });
 
-  it('shows retries in one line and the tokens of an interrupted turn as unknown', async () => {
+  it('shows retries in one line and the estimated tokens of an interrupted turn', async () => {
     const session = await begin(
       {
         name: 'Overloaded',
@@ -253,10 +253,10 @@ describe('session page with many uploads, calls and retries', () => {
     await conversation.getByText(new RegExp(`${retried}$`)).waitFor();
     await page.getByText('word word').first().waitFor();
     await fixture.api.post(`/sessions/${session}/interrupt`);
-    await conversation.getByText(/^Turn interrupted · .* · tokens unknown · /).waitFor();
+    await conversation.getByText(/^Turn interrupted · .* · about [\d,]+ tokens in, [\d,]+ out · /).waitFor();
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.getByRole('link', { name: new RegExp(retried) }).waitFor();
-    await page.getByText(/^active .* · tokens unknown · /).waitFor();
+    await page.getByText(/^active .* · about [\d,]+ tokens in, [\d,]+ out · /).waitFor();
     await page.context().close();
   });
 });
