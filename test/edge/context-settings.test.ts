@@ -31,7 +31,7 @@ describe('the setting context of an agent', () => {
     ['/context/threshold', { threshold: 0.05 }],
     ['/context/threshold', { threshold: 0.96 }],
     ['/context/keep_turns', { keep_turns: 0 }],
-    ['/context/model', { model: 'nobody/large' }],
+    ['/context/model', { model: 'unknown/large' }],
     ['/context/window', { window: 10 }],
   ])('is refused with 400 for an invalid value of %s: %o', async (pointer, context) => {
     const { status, body } = await api.post('/agents', { ...agent, context });

@@ -3,6 +3,11 @@ import { type Api, createApi } from '../support/api.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
 
+interface ChatMessage {
+  role: string;
+  parts: { type: string; text?: string }[];
+}
+
 interface JournalEvent {
   seq: number;
   turn_id: string;
@@ -31,9 +36,8 @@ describe('busy_policy steer', () => {
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  const eventsOf = async (session: string, types: string) =>
-    (await api.get(`/sessions/${session}/events?types=${types}&limit=100`)).body
-      .data as unknown as JournalEvent[];
+  const eventsOf = (session: string, types: string) =>
+    api.list<JournalEvent>(`/sessions/${session}/events?types=${types}&limit=100`);
 
   /** A session whose turn is in its first step. */
   async function runningTurn(): Promise<{ session: string; turn: string }> {
@@ -81,10 +85,7 @@ describe('busy_policy steer', () => {
     const { session } = await runningTurn();
     const { body } = await steer(session, 'the second', { wait_seconds: 50 });
     const chatOf = async (id: string) => {
-      const messages = (await api.get(`/sessions/${id}/ai-messages`)).body.data as unknown as {
-        role: string;
-        parts: { type: string; text?: string }[];
-      }[];
+      const messages = await api.list<ChatMessage>(`/sessions/${id}/ai-messages`);
       return messages.map(({ role, parts }) => `${role}: ${parts.findLast(({ text }) => text)?.text}`);
     };
     const chat = ['user: the first', 'user: the second', 'assistant: answer to the second'];

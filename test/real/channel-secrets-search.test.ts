@@ -95,12 +95,15 @@ describe('the search for secrets of channels finds a planted token', () => {
   it('in the headers and the body of a response, but not in a member that is shown once', async () => {
     const { canaries, planted } = plant();
     const answers = [
-      { headers: new Headers({ location: `/x?token=${encodeURIComponent(planted)}` }), body: {} },
-      { headers: new Headers(), body: { data: { hint: planted } } },
-      { headers: new Headers(), body: { data: { shared_secret: planted } } },
+      { location: `/x?token=${encodeURIComponent(planted)}`, data: {} },
+      { location: '', data: { hint: planted } },
+      { location: '', data: { shared_secret: planted } },
     ];
-    const send = async () => ({ status: 200, ...answers.shift() });
-    const { api, responses } = recordResponses({ send } as unknown as Api);
+    const send: Api['send'] = async () => {
+      const { location = '', data } = answers.shift() ?? {};
+      return { status: 200, headers: new Headers({ location }), body: JSON.parse(JSON.stringify({ data })) };
+    };
+    const { api, responses } = recordResponses({ send });
     await api('GET', '/header');
     await api('GET', '/body');
     await api('POST', '/once', {}, ['shared_secret']);

@@ -39,9 +39,8 @@ describe(`kill -9 of the runner while messages steer a turn, with ${shape}`, () 
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 
-  const eventsOf = async (session: string, types: string) =>
-    (await api.get(`/sessions/${session}/events?types=${types}&limit=100`)).body
-      .data as unknown as JournalEvent[];
+  const eventsOf = (session: string, types: string) =>
+    api.list<JournalEvent>(`/sessions/${session}/events?types=${types}&limit=100`);
 
   it('delivers each message once or gives it a turn of its own', async () => {
     const random = seeded(5);

@@ -32,7 +32,7 @@ export type ToolParts = Extract<ToolResultPart['output'], { type: 'content' }>['
 export type TaggedFilePart = Extract<ToolParts[number], { type: 'file' }>;
 
 /** Returns the content of a user message for a model. Its image and file parts become references. */
-export function userParts(content: UserContent): UserContent {
+export function userParts(content: string | readonly (UserParts[number] | JournaledPart)[]): UserContent {
   if (typeof content === 'string') return content;
   return content.map((part) => (isJournaledPart(part) ? referencePart(part) : part));
 }

@@ -15,7 +15,10 @@ export type RecordingApi = (
   shownOnce?: readonly string[],
 ) => Promise<ApiResponse>;
 
-export function recordResponses(api: Api): { api: RecordingApi; responses: RecordedResponse[] } {
+export function recordResponses(api: Pick<Api, 'send'>): {
+  api: RecordingApi;
+  responses: RecordedResponse[];
+} {
   const responses: RecordedResponse[] = [];
   return {
     responses,

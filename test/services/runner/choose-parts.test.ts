@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { ANTHROPIC_PARTS } from '../../../services/runner/models/part-support.ts';
 import { chooseParts, PartsTooLarge } from '../../../services/runner/parts/choose-parts.ts';
-import { userParts } from '../../../services/runner/parts/reference.ts';
+import { toolParts, userParts } from '../../../services/runner/parts/reference.ts';
 
 const MIB = 1024 * 1024;
 const MODEL = { name: 'anthropic/claude-sonnet-4-5', entry: undefined, parts: ANTHROPIC_PARTS };
@@ -49,7 +49,7 @@ describe('the images of consecutive requests', () => {
   it('keep those of the message of the turn, while newer ones of its tools leave', () => {
     const messages = [imageMessage(1, 5 * MIB), imageMessage(2, 20 * MIB)];
     const part = { type: 'image', media_type: 'image/png', sha256: '3'.padStart(64, '0'), size: 5 * MIB };
-    const value = userParts([part] as never) as never;
+    const value = toolParts([part]) ?? [];
     const output = { type: 'content' as const, value };
     const result = { type: 'tool-result' as const, toolCallId: 'call_1', toolName: 'camera', output };
     messages.push({ role: 'tool', content: [result] });

@@ -59,7 +59,7 @@ describe('the estimate of a message', () => {
       sha256: 'a'.repeat(64),
       size,
     });
-    const reference = (size: number) => of(userParts([journaled(size)] as never));
+    const reference = (size: number) => of(userParts([journaled(size)]));
     const data = { type: 'data', data: Buffer.alloc(5_000_000) };
     const loaded = of([{ type: 'file', mediaType: 'image/png', data }]);
     expect(reference(100)).toBe(loaded);

@@ -86,7 +86,8 @@ describe('approvals and questions in the forms of MCP clients', () => {
   const onlySession = async (agentId: string) => {
     const { data } = await bob.get(`/api/v1/sessions?agent_id=${agentId}`);
     expect(data).toHaveLength(1);
-    return (data as unknown as { session_id: string }[])[0]?.session_id ?? '';
+    const [session] = data as { session_id: string }[];
+    return session?.session_id ?? '';
   };
 
   it('ask for each decision and each answer, until the turn has ended', async () => {

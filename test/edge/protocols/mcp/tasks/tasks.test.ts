@@ -102,9 +102,8 @@ describe('tasks of /mcp', () => {
       return task.statusMessage?.startsWith('Step') && task;
     });
     expect(running).toMatchObject({ status: 'working', ttlMs: null, pollIntervalMs: 2_000 });
-    const [session] = (await bob.get(`/api/v1/sessions?agent_id=${agentId}`)).data as unknown as {
-      session_id: string;
-    }[];
+    const { data } = await bob.get(`/api/v1/sessions?agent_id=${agentId}`);
+    const [session] = data as { session_id: string }[];
     const next = { session_id: session?.session_id, message: 'Next' };
     const queued = await send('tools/call', { name: 'send_message', arguments: next });
     const queuedId = String(queued.result?.taskId);
