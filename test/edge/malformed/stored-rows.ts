@@ -1,10 +1,13 @@
 import { rowsOn } from '../../support/sql.ts';
 
 /**
- * Runners report their providers periodically, requests change the time of the last visit, and the audit log has refused
- * operations as well.
+ * Runners and channel workers report periodically, requests change the time of the last visit, and the audit log has
+ * refused operations as well.
  */
-const CHANGED_MEANWHILE = ['agents.runners', 'auth.users', 'auth.acts', 'auth.act_head'];
+const CHANGED_MEANWHILE = [
+  ...['agents.runners', 'deployments.channel_workers'],
+  ...['auth.users', 'auth.acts', 'auth.act_head'],
+];
 
 /** The number of rows and a digest of all rows by table, for every table of the database. */
 export async function storedRows(databaseUrl: string): Promise<Record<string, string>> {
