@@ -401,7 +401,7 @@ export const EVENT_DATA = {
     model: optional(Type.String({ description: 'The model that has written the summary.' })),
     usage: optional(
       Type.Object(
-        { input_tokens: count, output_tokens: count },
+        { input_tokens: count, output_tokens: count, ...TOKEN_DETAILS },
         { description: 'The resources that the summary has used.' },
       ),
     ),

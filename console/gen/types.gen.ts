@@ -1663,6 +1663,13 @@ export type AgentContextCompactedEvent = EventBase & {
         usage?: {
             input_tokens: number;
             output_tokens: number;
+            cached_input_tokens?: number;
+            cache_write_tokens?: number;
+            reasoning_tokens?: number;
+            /**
+             * Whether a part of the tokens is estimated, because a model request was cut or failed.
+             */
+            estimated?: boolean;
         };
     };
 };

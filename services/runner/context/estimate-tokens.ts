@@ -27,9 +27,33 @@ const DOCUMENT_BYTES_PER_TOKEN = 32;
  * and sizes of its images and files. Pure; parts may be loaded or references.
  */
 export function estimatePromptTokens({ system, messages, tools }: EstimatedPrompt): number {
-  let tokens = estimateTextTokens(system ?? '') + estimateToolTokens(tools);
-  for (const message of messages) tokens += estimateMessageTokens(message);
-  return tokens;
+  return estimateTextTokens(system ?? '') + estimateToolTokens(tools) + estimateMessages(messages);
+}
+
+/** Every step of a turn estimates the whole prompt, of which most is known from the step before. Neither kind changes. */
+const messageTokens = new WeakMap<ModelMessage, number>();
+const toolTokens = new WeakMap<LanguageModelV4FunctionTool, number>();
+
+/** Estimates the tokens of messages with their envelopes. Messages must not change afterwards. */
+export function estimateMessages(messages: readonly ModelMessage[]): number {
+  return sumOnce(messages, messageTokens, estimateMessageTokens);
+}
+
+function sumOnce<Item extends object>(
+  items: readonly Item[],
+  known: WeakMap<Item, number>,
+  estimate: (item: Item) => number,
+): number {
+  let sum = 0;
+  for (const item of items) {
+    let tokens = known.get(item);
+    if (tokens === undefined) {
+      tokens = estimate(item);
+      known.set(item, tokens);
+    }
+    sum += tokens;
+  }
+  return sum;
 }
 
 /** Estimates the tokens of a text; 0 for an empty one. */
@@ -42,12 +66,13 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Estimates the tokens of the definitions of tools. */
+/** Estimates the tokens of the definitions of tools. Tools must not change afterwards. */
 export function estimateToolTokens(tools: readonly LanguageModelV4FunctionTool[]): number {
-  let tokens = 0;
-  for (const { name, description = '', inputSchema } of tools)
-    tokens += ENVELOPE_TOKENS + estimateTextTokens(`${name}${description}${JSON.stringify(inputSchema)}`);
-  return tokens;
+  return sumOnce(tools, toolTokens, estimateTool);
+}
+
+function estimateTool({ name, description = '', inputSchema }: LanguageModelV4FunctionTool): number {
+  return ENVELOPE_TOKENS + estimateTextTokens(`${name}${description}${JSON.stringify(inputSchema)}`);
 }
 
 /** Estimates the tokens of one message with its envelope. */

@@ -1,7 +1,10 @@
 import type { Clock } from '../../../lib/clock.ts';
+import type { Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
+import { addUsage, NO_USAGE } from '../queue/usage.ts';
 import { estimateTextTokens } from './estimate-tokens.ts';
+import { UsageEstimate, usageOfStep } from './step-usage.ts';
 
 export interface SummaryRequest {
   /** The name of the model. */
@@ -21,8 +24,8 @@ export interface SummaryRequest {
 export interface Summary {
   /** Undefined when a request has failed, and empty when the model has written nothing. */
   text: string | undefined;
-  inputTokens: number;
-  outputTokens: number;
+  /** Of all requests, also of one that has failed. */
+  usage: Usage;
 }
 
 interface MeasuredRequest {
@@ -42,11 +45,10 @@ export interface SummaryOptions {
 
 /** Lets a model summarize a history, part after part. Never rejects. */
 export async function summarize(request: SummaryRequest, options: SummaryOptions): Promise<Summary> {
-  const summary: Summary = { text: request.earlier, inputTokens: 0, outputTokens: 0 };
+  const summary: Summary = { text: request.earlier, usage: NO_USAGE };
   for (const chunk of request.chunks) {
-    const { text, inputTokens, outputTokens } = await summarizeChunk(request, chunk, summary, options);
-    summary.inputTokens += inputTokens;
-    summary.outputTokens += outputTokens;
+    const { text, usage } = await summarizeChunk(request, chunk, summary, options);
+    summary.usage = addUsage(summary.usage, usage);
     summary.text = text === undefined ? undefined : shortened(text, request.maxTokens);
     if (!summary.text) break;
   }
@@ -63,20 +65,26 @@ async function summarizeChunk(
   const timeout = new AbortController();
   const cancelTimer = clock.after(stepTimeoutSeconds * 1_000, () => timeout.abort());
   const startedAt = clock.now().getTime();
+  const system = [TASK, `The summary has at most ${Math.floor(maxTokens / 2)} words.`, instructions];
+  const prompt = {
+    system: system.filter((text) => text !== '').join('\n\n'),
+    messages: [{ role: 'user' as const, content: promptOf(chunk, earlier ?? '') }],
+    tools: [],
+  };
+  const estimate = new UsageEstimate(prompt);
   const end = await requestModelStep(
     {
       model: languageModel,
-      system: [TASK, `The summary has at most ${Math.floor(maxTokens / 2)} words.`, instructions]
-        .filter((text) => text !== '')
-        .join('\n\n'),
-      messages: [{ role: 'user', content: promptOf(chunk, earlier ?? '') }],
-      tools: [],
+      ...prompt,
       maxOutputTokens: maxTokens,
       providerOptions: { [provider]: defaults },
       signal: AbortSignal.any([signal, timeout.signal]),
       now: () => clock.now(),
     },
-    { textBegins() {}, text() {}, thinking() {} },
+    {
+      ...{ textBegins() {}, text() {}, thinking() {} },
+      generated: (piece, isReasoning) => estimate.add(piece, isReasoning),
+    },
   );
   cancelTimer();
   metrics.modelRequest({
@@ -84,10 +92,10 @@ async function summarizeChunk(
     durationMs: Math.max(0, clock.now().getTime() - startedAt),
     timeToFirstTextMs: undefined,
   });
-  if (end.kind !== 'finished') return { text: undefined, inputTokens: 0, outputTokens: 0 };
+  const usage = usageOfStep(end, estimate);
+  if (end.kind !== 'finished') return { text: undefined, usage };
   const texts = end.content.map((part) => (part.type === 'text' ? part.text : ''));
-  const { inputTokens, outputTokens } = end;
-  return { text: texts.join('').trim(), inputTokens, outputTokens };
+  return { text: texts.join('').trim(), usage };
 }
 
 const TASK =

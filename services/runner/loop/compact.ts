@@ -1,6 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { CompactionFallback } from '../../../lib/event-types.ts';
-import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Event, Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { applyCompactions, type Compaction, summaryText } from '../context/compactions.ts';
 import type { ContextRules } from '../context/context-settings.ts';
 import { estimateTextTokens } from '../context/estimate-tokens.ts';
@@ -15,10 +15,12 @@ import {
   type PlanRequest,
   planCompaction,
 } from '../context/plan.ts';
+import { publicTokens } from '../context/step-usage.ts';
 import { type SummaryOptions, summarize } from '../context/summarize.ts';
 import { transcriptChunks } from '../context/transcript.ts';
 import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
+import { NO_USAGE } from '../queue/usage.ts';
 import type { FilesClient } from '../workspace/workspace-client.ts';
 import { unitsOf } from './history-units.ts';
 
@@ -42,7 +44,8 @@ export interface CompactionOptions extends SummaryOptions {
 
 export type CompactionResult =
   | { kind: 'fits' }
-  | { kind: 'compacted'; data: Compaction }
+  /** `usage` is that of the summary. */
+  | { kind: 'compacted'; data: Compaction; usage: Usage }
   | Extract<CompactionPlan, { kind: 'too_long' }>;
 
 /** The tokens of a summary, at most, and the part of the longest input that it may take. */
@@ -97,15 +100,17 @@ export async function compact(
   const files = [...earlierMoves, ...planned.moved];
   const reserved = isSummarizing && written.isNew ? summarizing.newSummary : withoutSummary;
   const unused = isCut ? reserved - estimateTextTokens(summaryText(written.summary)) : 0;
+  const { cost } = written;
   const data: Compaction = {
     ...range,
     strategy: isCut ? (written.isNew ? 'summarize' : 'drop_turns') : 'drop_tool_results',
     summary: isCut ? written.summary || undefined : undefined,
     ...{ tokens_before: before, tokens_after: Math.max(0, plan.tokens - unused) },
     moved: files.length === 0 ? undefined : files,
-    ...{ fallback: written.fallback, ...written.cost },
+    fallback: written.fallback,
+    ...(cost && { model: cost.model, usage: publicTokens(cost.usage) }),
   };
-  return { kind: 'compacted', data };
+  return { kind: 'compacted', data, usage: cost?.usage ?? NO_USAGE };
 }
 
 /** The tokens of the text around a summary. */
@@ -152,7 +157,7 @@ interface WrittenSummary {
   summary: string;
   isNew?: true;
   fallback?: CompactionFallback;
-  cost?: Pick<Compaction, 'model' | 'usage'>;
+  cost?: { model: string; usage: Usage };
 }
 
 async function writeSummary(
@@ -166,14 +171,13 @@ async function writeSummary(
   const room = (summarizer?.limits.max ?? 0) - 2 * maxTokens - estimateTextTokens(rules.instructions) - 500;
   if (!summarizer || maxTokens < MIN_SUMMARY_TOKENS || room < MIN_SUMMARY_TOKENS)
     return { summary: earlier, fallback: 'summary_failed' };
-  const { text, inputTokens, outputTokens } = await summarize(
+  const { text, usage } = await summarize(
     {
       ...{ name: summarizer.name, model: summarizer.model, earlier, maxTokens, signal: turn.signal },
       ...{ instructions: rules.instructions, chunks: transcriptChunks(removed, room) },
     },
     options,
   );
-  const usage = { input_tokens: inputTokens, output_tokens: outputTokens };
   const cost = { model: summarizer.name, usage };
   if (text) return { summary: text, isNew: true, cost };
   const fallback = text === undefined ? 'summary_failed' : 'summary_empty';

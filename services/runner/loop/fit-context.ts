@@ -7,14 +7,15 @@ import type {
 import { type Compaction, eventsForModel } from '../context/compactions.ts';
 import type { ContextRules } from '../context/context-settings.ts';
 import type { ContextWindows } from '../context/context-windows.ts';
+import { estimateMessages } from '../context/estimate-tokens.ts';
 import { type InputLimits, inputLimits } from '../context/input-limits.ts';
 import { loadHistory } from '../context/load-history.ts';
 import { CONTEXT_EXCEEDED } from '../models/failure.ts';
 import type { Model, Models } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { Reporter } from '../queue/reporter.ts';
-import { type CompactionOptions, type CompactionRequest, compact } from './compact.ts';
-import { estimateFixed, estimateMessages } from './estimate-input.ts';
+import { type CompactionOptions, type CompactionRequest, type CompactionResult, compact } from './compact.ts';
+import { estimateFixed } from './estimate-input.ts';
 import { buildHistory } from './history.ts';
 import { type ModelAccess, type ModelKeyOptions, openModel } from './model-access.ts';
 import { toolResultsMessage } from './model-step.ts';
@@ -79,7 +80,7 @@ export async function fitContext(
   if (turn.stopCause) return { kind: 'stopped' };
   if (result.kind === 'fits') return READY;
   if (result.kind === 'too_long') return exceeded(SUBJECTS[result.part], result.tokens, limits);
-  return (await apply(turn, state, result.data, options)) ? READY : { kind: 'stopped' };
+  return (await apply(turn, state, result, options)) ? READY : { kind: 'stopped' };
 }
 
 const SUBJECTS = {
@@ -96,12 +97,11 @@ function exceeded(subject: string, tokens: number, { max }: InputLimits): FitRes
 async function apply(
   turn: LeasedTurn,
   state: ModelTurnState,
-  data: Compaction,
+  { data, usage }: Extract<CompactionResult, { kind: 'compacted' }>,
   { reporter }: FitOptions,
 ): Promise<boolean> {
-  const { usage } = data;
-  turn.outbox.addUsage({ inputTokens: usage?.input_tokens, outputTokens: usage?.output_tokens });
-  state.budget.tokens -= usage?.output_tokens ?? 0;
+  turn.outbox.addUsage(usage);
+  state.budget.tokens -= usage.outputTokens;
   turn.outbox.add('agent.context_compacted', data);
   if (!(await reporter.commit(turn))) return false;
   const { turnId } = turn.claimed;

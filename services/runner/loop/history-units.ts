@@ -1,6 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { estimateMessageTokens, estimateTextTokens } from '../context/estimate-tokens.ts';
+import { estimateMessages, estimateTextTokens } from '../context/estimate-tokens.ts';
 import type { HistoryUnit, UnitResult } from '../context/history-unit.ts';
 import { outputText } from '../context/moved-output.ts';
 import { buildHistory } from './history.ts';
@@ -47,7 +47,7 @@ export function unitsOf(
 
 function tokensOf(events: readonly Event[]): number {
   const { messages } = buildHistory(events, '');
-  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
+  return estimateMessages(messages);
 }
 
 function resultOf(seq: number, output: JSONValue): UnitResult {

@@ -1,7 +1,8 @@
 import type { Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { contextRules } from '../context/context-settings.ts';
+import { estimateMessages } from '../context/estimate-tokens.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
-import { estimateFixed, estimateMessages } from './estimate-input.ts';
+import { estimateFixed } from './estimate-input.ts';
 import { type FitOptions, fitContext, type UsableAccess } from './fit-context.ts';
 import { type RequestStepOptions, requestStep } from './request-step.ts';
 import type { ModelStepRun, ModelTurnState } from './run-model-step.ts';

@@ -9,6 +9,7 @@ import { toStorable } from '../../../lib/text.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { Event, Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { publicTokens, UsageEstimate, usageOfStep } from '../context/step-usage.ts';
 import { type ModelFailure, refusedModelKey, stepTimeout } from '../models/failure.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
@@ -20,7 +21,6 @@ import type { RunnerMetrics } from './metrics.ts';
 import type { ModelFallback } from './model-fallback.ts';
 import { toolCallsIn, toolUseEvent } from './model-step.ts';
 import { beginModelStepSpan, endModelStepSpan } from './spans.ts';
-import { publicTokens, UsageEstimate, usageOfStep } from './step-usage.ts';
 import { FilesRefused, type StoredContentPart, storeFiles } from './store-files.ts';
 import { type CheckedOutput, checkOutput, nativeSchemaOf, outputInstruction } from './structured-output.ts';
 

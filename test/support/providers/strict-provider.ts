@@ -33,8 +33,8 @@ interface StrictOptions {
   refusal?: (tokens: number, window: number) => string;
   /** Returns the answer to a request that is no summary. */
   answer(request: StrictRequest): OutputPart[];
-  /** Returns the summary; undefined fails the request. */
-  summary?(request: StrictRequest): string | undefined;
+  /** Returns the summary, or its beginning before the connection ends; undefined fails the request. */
+  summary?(request: StrictRequest): string | { cutAfter: string } | undefined;
 }
 
 const BYTES_PER_TOKEN = 3;
@@ -59,7 +59,8 @@ export async function openStrictProvider(options: StrictOptions): Promise<Strict
     if (!request.isSummary) return respond(response, answer(request), request.tokens);
     const summarized = summary(request);
     if (summarized === undefined) return refuse(response, 400, 'The request is not valid.');
-    respond(response, [{ text: summarized }], request.tokens);
+    if (typeof summarized === 'string') respond(response, [{ text: summarized }], request.tokens);
+    else cut(response, [{ text: summarized.cutAfter }], request.tokens);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -109,4 +110,9 @@ function respond(response: ServerResponse, parts: OutputPart[], input: number): 
   const scripted = { parts, tokens: { input, output: 20 } };
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end([...compatible.streamStart(scripted), ...compatible.streamEnd(scripted)].join(''));
+}
+
+function cut(response: ServerResponse, parts: OutputPart[], input: number): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end(compatible.streamStart({ parts, tokens: { input, output: 20 } }).join(''));
 }

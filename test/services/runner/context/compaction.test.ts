@@ -100,6 +100,19 @@ describe('a history that exceeds the threshold', () => {
     expect(chat.provider.requests.at(-1)?.text).toContain('are left out because of their length.]');
   });
 
+  it('counts a summary that was cut with an estimate', async () => {
+    await using chat = await openConversation({
+      window: 8_000,
+      runtime,
+      outputBytes: () => 1_000,
+      summary: () => ({ cutAfter: 'The user asks' }),
+    });
+    const compaction = await compactByTurns(chat);
+    expect(compaction).toMatchObject({ fallback: 'summary_failed', usage: { estimated: true } });
+    expect(compaction.usage?.input_tokens).toBeGreaterThan(100);
+    expect(compaction.usage?.output_tokens).toBe(Math.ceil('The user asks'.length / 3.5));
+  });
+
   it('is summarized without files when the workspace is full', async () => {
     await using chat = await openConversation({
       window: 40_000,

@@ -32,7 +32,7 @@ interface ConversationOptions {
   /** The size of the output of each tool call in bytes. */
   outputBytes?: (label: string) => number;
   answer?: (request: StrictRequest) => OutputPart[];
-  summary?: (request: StrictRequest) => string | undefined;
+  summary?: (request: StrictRequest) => string | { cutAfter: string } | undefined;
   refusal?: (tokens: number, window: number) => string;
 }
 

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { type EstimatedPrompt, estimatePromptTokens, tokensOfBytes } from '../context/estimate-tokens.ts';
 import type { ModelStepEnd } from '../models/model-step.ts';
 import { addUsage, NO_USAGE } from '../queue/usage.ts';
+import { type EstimatedPrompt, estimatePromptTokens, tokensOfBytes } from './estimate-tokens.ts';
 
 /** Estimates the usage of a model request from its prompt and from the output that has arrived. */
 export class UsageEstimate {
@@ -51,7 +51,7 @@ export function usageOfStep(end: ModelStepEnd, estimate: UsageEstimate): Usage {
   });
 }
 
-/** The tokens as the `model.request_finished` event has them. */
+/** The tokens as events have them. */
 export function publicTokens(usage: Usage) {
   return {
     input_tokens: usage.inputTokens,
