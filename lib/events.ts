@@ -110,8 +110,8 @@ const ModelFallback = Type.Object(
         model: text,
         reason: Type.String({
           description:
-            'The capability that the model lacks: `tools`, `images` or `structured_output`; or `unknown_model`, because its ' +
-            'provider is not configured.',
+            'The capability that the model lacks: `tools`, `images` or `structured_output`; `unknown_model`, because its ' +
+            'provider is not configured; or `outage`, because its own retries have ended recently.',
         }),
       }),
       { description: 'The models of the list that cannot continue the turn.' },
@@ -120,7 +120,8 @@ const ModelFallback = Type.Object(
   {
     description:
       'Present when the retries of the model are spent and the agent has further models: the failure of the model, and the ' +
-      'model that continues.',
+      'model that continues. Also present in the first request of an attempt that begins with another model, because the ' +
+      'retries of the one before it were spent in an earlier turn: `to` is then the model of this request.',
   },
 );
 

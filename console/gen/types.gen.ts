@@ -1793,7 +1793,7 @@ export type ModelRequestFinishedEvent = EventBase & {
         duration_ms: number;
         is_error: boolean;
         /**
-         * Present when the retries of the model are spent and the agent has further models: the failure of the model, and the model that continues.
+         * Present when the retries of the model are spent and the agent has further models: the failure of the model, and the model that continues. Also present in the first request of an attempt that begins with another model, because the retries of the one before it were spent in an earlier turn: `to` is then the model of this request.
          */
         fallback?: {
             reason: {
@@ -1810,7 +1810,7 @@ export type ModelRequestFinishedEvent = EventBase & {
             skipped: Array<{
                 model: string;
                 /**
-                 * The capability that the model lacks: `tools`, `images` or `structured_output`; or `unknown_model`, because its provider is not configured.
+                 * The capability that the model lacks: `tools`, `images` or `structured_output`; `unknown_model`, because its provider is not configured; or `outage`, because its own retries have ended recently.
                  */
                 reason: string;
             }>;

@@ -23,6 +23,7 @@ import { createRunnerMetrics } from './loop/metrics.ts';
 import { beginTurnSpan } from './loop/spans.ts';
 import { runTurn } from './loop/turn.ts';
 import { createModelKeyUsers } from './models/model-key-users.ts';
+import { ModelOutages } from './models/model-outages.ts';
 import { keyProviders } from './models/provider-settings.ts';
 import { createModels } from './models/registry.ts';
 import { PartBytes } from './parts/part-bytes.ts';
@@ -133,6 +134,7 @@ export async function openRunner(
     agents,
     models,
     windows,
+    outages: new ModelOutages(clock),
     ...{ modelKeyUsers, credentials: lent },
     hasSkillCopies: skillCopies !== undefined,
     partBytes: new PartBytes(files),

@@ -13,6 +13,8 @@ interface TurnHistory {
   ownMessage: number;
   /** The last step that earlier attempts of this turn journaled. `messages` does not hold the results of its calls. */
   lastStep: ModelStep | undefined;
+  /** The model of the newest answer of this turn; undefined without one. */
+  answeredBy: string | undefined;
   /** The ids of all tool calls of this turn. */
   callIds: Set<string>;
   /** Answers of this turn that do not match its output schema. `messages` has their problems behind them. */
@@ -34,7 +36,10 @@ type MessageEvent =
     };
 
 type UserMessage = { content: UserContent; sender?: Pick<MessageSender, 'name' | 'group'> };
-type AgentMessage = { content: AnswerPart[]; finish_reason: string } & (CheckedOutput | object);
+type AgentMessage = { content: AnswerPart[]; finish_reason: string; model?: string } & (
+  | CheckedOutput
+  | object
+);
 
 /**
  * Converts the `user.message`, `agent.message` and `agent.tool_result` events of a session, oldest first, to model
@@ -56,18 +61,20 @@ export function buildHistory(events: readonly Event[], turnId: string): TurnHist
     const ownMessage = messages.length;
     const builder = new TurnMessageBuilder(messages);
     for (const event of turnEvents) builder.add(event);
-    const { lastStep, callIds, invalidOutputs } = builder;
-    if (id === turnId) return { messages, ownMessage, lastStep, callIds, invalidOutputs };
+    const { lastStep, answeredBy, callIds, invalidOutputs } = builder;
+    if (id === turnId) return { messages, ownMessage, lastStep, answeredBy, callIds, invalidOutputs };
     builder.flushResults();
   }
   const ownMessage = messages.length;
-  return { messages, ownMessage, lastStep: undefined, callIds: new Set(), invalidOutputs: 0 };
+  const none = { lastStep: undefined, answeredBy: undefined, callIds: new Set<string>(), invalidOutputs: 0 };
+  return { messages, ownMessage, ...none };
 }
 
 /** Appends the messages of one turn to `messages`. The results of a step form one message behind the step. */
 class TurnMessageBuilder {
   readonly callIds = new Set<string>();
   lastStep: ModelStep | undefined;
+  answeredBy: string | undefined;
   invalidOutputs = 0;
   readonly #messages: ModelMessage[];
   /** The message that began the turn was added. */
@@ -96,6 +103,7 @@ class TurnMessageBuilder {
       this.invalidOutputs++;
       this.#messages.push(invalidOutputMessage(checked.output_error));
     }
+    this.answeredBy = data.model;
     this.lastStep = modelStepOf(data.content, data.finish_reason, checked);
     for (const { toolUseId } of this.lastStep.calls) this.callIds.add(toolUseId);
   }

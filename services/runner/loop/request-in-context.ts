@@ -1,6 +1,7 @@
 import type { Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { contextRules } from '../context/context-settings.ts';
 import { estimateMessages } from '../context/estimate-tokens.ts';
+import type { ModelOutages } from '../models/model-outages.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import { estimateFixed } from './estimate-input.ts';
 import { type FitOptions, fitContext, type UsableAccess } from './fit-context.ts';
@@ -9,6 +10,7 @@ import type { ModelStepRun, ModelTurnState } from './run-model-step.ts';
 
 export interface ContextOptions extends RequestStepOptions, Omit<FitOptions, keyof RequestStepOptions> {
   files: RequestStepOptions['files'] & FitOptions['files'];
+  outages: ModelOutages;
 }
 
 type StepInContext = ModelStepRun | { kind: 'ended'; outcome: Outcome };
@@ -58,7 +60,9 @@ async function requestMeasured(
 ): Promise<ModelStepRun> {
   const run = await requestStep(turn, state, access, options);
   state.isHistoryCurrent = false;
+  state.begunFallback = undefined;
   const { end } = run;
+  if (end.kind === 'finished') options.outages.answered(state.runtime.model);
   // A model in this process counts words.
   if (end.kind === 'finished' && access.model.server)
     options.windows.accept(state.runtime.model, end.inputTokens, estimateOf(state, access));

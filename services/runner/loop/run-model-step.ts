@@ -61,7 +61,9 @@ export interface ModelTurnState {
   /** The ids of all tool calls of the turn; the step adds its own. */
   callIds: Set<string>;
   /** Chooses the model with which the turn continues when this was the last failure of its model. */
-  fallbackAfter(failure: ModelFailure): ModelFallback | undefined;
+  fallbackAfter(failure: ModelFailure, hasAgentKey: boolean): ModelFallback | undefined;
+  /** Why the turn has begun with another model than its first one, until its first request has ended. */
+  begunFallback?: ModelFallback | undefined;
 }
 
 export interface ModelStepRun {
@@ -168,14 +170,14 @@ export async function runModelStep(
     outbox.discardMessage(failure === undefined ? discardReason(turn, end) : storeFailureCode(failure));
   }
   const failed = failureOf(turn, end, options);
-  const fallback = failed && state.fallbackAfter(failed);
+  const fallback = failed && state.fallbackAfter(failed, state.hasAgentKey ?? false);
   const finished = {
     model: runtime.model,
     usage: publicTokens(usage),
     ttft_ms: ttftMs,
     duration_ms: Math.max(0, clock.now().getTime() - startedAt),
     is_error: end.kind !== 'finished',
-    fallback,
+    fallback: fallback ?? state.begunFallback,
   };
   outbox.finishModelRequest(finished, { ...usage, steps: content ? 1 : 0 });
   if (failure !== undefined) throw failure;

@@ -17,7 +17,7 @@ import { isLimited, isSpent, remainingBudget } from './budget.ts';
 import { type DeliverMessagesOptions, deliverMessages } from './deliver-messages.ts';
 import { assistantMessage, buildHistory } from './history.ts';
 import { openModel } from './model-access.ts';
-import { chooseFallback, type ModelFallback, withFallbackModel } from './model-fallback.ts';
+import { beginWithModel, chooseFallback, isLastFailure, type ModelFallback } from './model-fallback.ts';
 import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
 import {
   blocked,
@@ -80,25 +80,31 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   const pinned = mayOfferSkills(instructed.toolbox) ? (loaded.skills?.items ?? []) : [];
   turn.skills = await enabledSkills(options.agents, pinned, { ...call, signal });
   const offered = offerSkills(instructed, turn.skills, options.hasSkillCopies);
-  const runtime = withFallbackModel(offered, claimed.fallbackModel);
+  // The claim may not hold every message.
+  const history = claimed.messagesIncomplete ? await loadHistory(turn, options) : claimed.messages;
+  const built = buildHistory(eventsForModel(history), claimed.turnId);
+  const { messages, ownMessage, lastStep, answeredBy, callIds, invalidOutputs } = built;
+  const begun = beginWithModel(offered, { ...claimed, answeredBy, messages }, options);
+  const { runtime } = begun;
   const model = options.models(runtime.model);
   describeAgent(turn.span, runtime, model);
   if (!model)
     return failed('model_unknown', `Unknown model ${runtime.model}. Change the model of the agent.`);
   const [unknownOption] = unknownModelOptions(runtime.model, runtime.options.providerOptions);
   if (unknownOption !== undefined) return failed('model_options_unknown', unknownOptionText(unknownOption));
-  // The claim may not hold every message.
-  const history = claimed.messagesIncomplete ? await loadHistory(turn, options) : claimed.messages;
-  const built = buildHistory(eventsForModel(history), claimed.turnId);
-  const { messages, ownMessage, lastStep, callIds, invalidOutputs } = built;
   const budget = remainingBudget(runtime, claimed.usage);
   const { failures } = claimed;
   const newestSeq = history.reduce((newest, { seq }) => Math.max(newest, seq), 0);
   const base = { runtime, model, history, isHistoryCurrent: true, newestSeq, messages, ownMessage, budget };
+  const { maxFailures } = claimed;
   const state: ModelTurnState = {
     ...{ ...base, failures, invalidOutputs, callIds },
-    fallbackAfter: (failure) =>
-      chooseFallback(state, failure, { ...options, maxFailures: claimed.maxFailures }),
+    begunFallback: begun.fallback,
+    fallbackAfter(failure, hasAgentKey) {
+      const isNoted = state.model.server && isLastFailure(state.failures, failure, maxFailures);
+      if (isNoted) options.outages.exhausted(runtime.model, failure, hasAgentKey);
+      return chooseFallback(state, failure, { ...options, maxFailures });
+    },
   };
   const answered = lastStep?.calls.length === 0 ? lastStep : undefined;
   const outcome = answered && answerOutcome(answered, invalidOutputs, isLimited(budget));

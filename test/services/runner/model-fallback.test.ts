@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ModelOutages } from '../../../services/runner/models/model-outages.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { compatible } from '../../support/providers/compatible.ts';
+import { openProvider } from '../../support/providers/server.ts';
 import { message, queuedTurn } from './fake-sessions.ts';
 import { storedPart } from './part-events.ts';
 import { createRecordingTool } from './recording-tool.ts';
@@ -137,5 +141,92 @@ describe('a turn of an agent with several models', () => {
     expect(dataOf(journal, 'model.request_finished')).toMatchObject([
       { fallback: { to: null, skipped: [{ model: 'gone/model', reason: 'unknown_model' }] } },
     ]);
+  });
+});
+
+describe('a model whose retries have ended with an outage', () => {
+  const DOWN = { status: 503, kind: 'InternalServerError', message: 'The engine is overloaded' };
+  const ECHO = 'rehearsal/echo';
+  const agent = { model: compatible.model, models: { names: [compatible.model, ECHO] } };
+
+  /** A runner that has seen the retries of the agent's first model end. */
+  async function openOutage() {
+    const stack = new AsyncDisposableStack();
+    const provider = stack.use(await openProvider(compatible));
+    const fixture = stack.use(await openTestRunner({ providers: compatible.settings(provider.url) }));
+    provider.enqueue(DOWN);
+    fixture.queueTurns(agent, lastRetry('first'));
+    await fixture.waitForOutcome('trn_1');
+    const run = async (turnId: string, more = {}) => {
+      fixture.queueTurns(agent, { ...queuedTurn(turnId, 'hello'), maxFailures: MAX_FAILURES, ...more });
+      return fixture.waitForOutcome(turnId);
+    };
+    return { provider, fixture, run, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  }
+
+  it('is avoided by following turns, whose first request has the reason', async () => {
+    await using outage = await openOutage();
+    const journal = await outage.run('trn_2');
+    expect(textOf(journal)).toBe('hello');
+    const reason = { code: 'model_overloaded', message: 'The model provider is overloaded.' };
+    expect(dataOf(journal, 'model.request_finished')).toMatchObject([
+      { model: ECHO, is_error: false, fallback: { reason, to: ECHO, skipped: [] } },
+    ]);
+    expect(outage.provider.requests).toHaveLength(1);
+  });
+
+  it('is used by an agent without further models, and by all again when it answers', async () => {
+    await using outage = await openOutage();
+    const { provider, fixture, run } = outage;
+    provider.enqueue({ parts: [{ text: 'back' }] }, { parts: [{ text: 'again' }] });
+    fixture.queueTurns({ model: compatible.model }, queuedTurn('trn_2', 'hello'));
+    expect(textOf(await fixture.waitForOutcome('trn_2'))).toBe('back');
+    expect(textOf(await run('trn_3'))).toBe('again');
+  });
+
+  it('is tried by one turn after a minute, which moves on after one failure', async () => {
+    await using outage = await openOutage();
+    const { provider, fixture, run } = outage;
+    fixture.clock.advance(60_000);
+    provider.enqueue(DOWN, { parts: [{ text: 'back' }] });
+    expect(outcomeOf(await run('trn_2'))).toMatchObject({ $case: 'retry' });
+    expect(provider.requests).toHaveLength(2);
+    expect(textOf(await run('trn_3'))).toBe('hello');
+    fixture.requeue('trn_2');
+    expect(textOf(await fixture.waitForOutcome('trn_2', 2))).toBe('hello');
+    expect(provider.requests).toHaveLength(2);
+    fixture.clock.advance(60_000);
+    expect(textOf(await run('trn_4'))).toBe('back');
+  });
+
+  it('is kept by a turn that has failed more often, so that the next one has all retries', async () => {
+    await using outage = await openOutage();
+    outage.provider.enqueue(DOWN);
+    const journal = await outage.run('trn_2', { failures: 2 });
+    expect(outcomeOf(journal)).toMatchObject({ $case: 'retry', value: { fallbackModel: ECHO } });
+  });
+
+  it('does not get a turn back in which the next model has answered', async () => {
+    await using outage = await openOutage();
+    const { fixture, provider, run } = outage;
+    await fixture.crash();
+    const call = { type: 'tool-call', toolCallId: 'call_1', toolName: 'gone', input: {} };
+    const data = { content: [call], message_id: 'msg_1', model: ECHO, finish_reason: 'tool-calls' };
+    const answer = { seq: 2, type: 'agent.message' };
+    const json = JSON.stringify({ ...answer, turn_id: 'trn_2', data });
+    const messages = [message('trn_2', 1, 'user.message', 'hello'), { ...answer, json }];
+    expect(dataOf(await run('trn_2', { messages }), 'agent.message')).toMatchObject([{ model: ECHO }]);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['a timeout', 'model_timeout', false],
+    ["the rate limit of an agent's own key", 'model_rate_limited', true],
+  ])('is not avoided after %s', (_, code, hasAgentKey) => {
+    const outages = new ModelOutages(createFakeClock());
+    outages.exhausted('a/b', { code, message: '' }, hasAgentKey);
+    expect(outages.avoid('a/b')).toBeUndefined();
+    outages.exhausted('a/b', { code: 'model_unreachable', message: '' }, hasAgentKey);
+    expect(outages.avoid('a/b')).toEqual({ code: 'model_unreachable', message: '' });
   });
 });
