@@ -110,8 +110,8 @@ function promptOf(chunk: string, earlier: string): string {
   return `${before}<conversation>\n${chunk}\n</conversation>`;
 }
 
-/** A model can exceed the requested length. */
-function shortened(text: string, maxTokens: number): string {
+/** Cuts a summary: a model can exceed the requested length, and a later window can be smaller. */
+export function shortened(text: string, maxTokens: number): string {
   const tokens = estimateTextTokens(text);
   return tokens <= maxTokens ? text : text.slice(0, Math.floor((text.length * maxTokens) / tokens));
 }

@@ -16,11 +16,10 @@ import {
   planCompaction,
 } from '../context/plan.ts';
 import { publicTokens } from '../context/step-usage.ts';
-import { type SummaryOptions, summarize } from '../context/summarize.ts';
+import { type SummaryOptions, shortened, summarize } from '../context/summarize.ts';
 import { transcriptChunks } from '../context/transcript.ts';
 import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
-import { NO_USAGE } from '../queue/usage.ts';
 import type { FilesClient } from '../workspace/workspace-client.ts';
 import { unitsOf } from './history-units.ts';
 
@@ -36,6 +35,8 @@ export interface CompactionRequest {
   isRefused: boolean;
   /** The model that writes summaries. Undefined when it cannot be requested. */
   summarizer: { name: string; model: Model; limits: InputLimits } | undefined;
+  /** Counts the usage of a summary when its requests have ended, also if no compaction follows. */
+  spend(usage: Usage): void;
 }
 
 export interface CompactionOptions extends SummaryOptions {
@@ -44,8 +45,7 @@ export interface CompactionOptions extends SummaryOptions {
 
 export type CompactionResult =
   | { kind: 'fits' }
-  /** `usage` is that of the summary. */
-  | { kind: 'compacted'; data: Compaction; usage: Usage }
+  | { kind: 'compacted'; data: Compaction }
   | Extract<CompactionPlan, { kind: 'too_long' }>;
 
 /** The tokens of a summary, at most, and the part of the longest input that it may take. */
@@ -72,12 +72,12 @@ export async function compact(
   const summaryTokens = summary === undefined ? 0 : estimateTextTokens(summaryText(summary));
   const before = units.reduce((sum, { tokens }) => sum + tokens, fixed + summaryTokens);
   const { turnId } = turn.claimed;
-  const earlier = summary ?? '';
-  const withoutSummary = estimateTextTokens(summaryText(earlier));
   const essential = essentialTokens({ units, turnId, fixed });
   const maxSummary = Math.floor(
     Math.min(SUMMARY_TOKENS, SUMMARY_PART * limits.max, limits.max - essential - SUMMARY_ENVELOPE),
   );
+  const earlier = shortened(summary ?? '', Math.max(0, maxSummary));
+  const withoutSummary = estimateTextTokens(summaryText(earlier));
   const base = {
     ...{ units, turnId, fixed, summary: summaryTokens, keepTurns: rules.keepTurns, max: limits.max },
     trigger: request.isRefused ? Math.min(limits.trigger, REFUSED_PART * before) : limits.trigger,
@@ -110,7 +110,7 @@ export async function compact(
     fallback: written.fallback,
     ...(cost && { model: cost.model, usage: publicTokens(cost.usage) }),
   };
-  return { kind: 'compacted', data, usage: cost?.usage ?? NO_USAGE };
+  return { kind: 'compacted', data };
 }
 
 /** The tokens of the text around a summary. */
@@ -164,7 +164,7 @@ async function writeSummary(
   { removed }: ReadyPlan,
   earlier: string,
   maxTokens: number,
-  { turn, rules, summarizer }: CompactionRequest,
+  { turn, rules, summarizer, spend }: CompactionRequest,
   options: CompactionOptions,
 ): Promise<WrittenSummary> {
   if (rules.strategy !== 'summarize') return { summary: earlier, fallback: 'results_too_small' };
@@ -178,6 +178,7 @@ async function writeSummary(
     },
     options,
   );
+  spend(usage);
   const cost = { model: summarizer.name, usage };
   if (text) return { summary: text, isNew: true, cost };
   const fallback = text === undefined ? 'summary_failed' : 'summary_empty';

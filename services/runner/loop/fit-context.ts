@@ -3,6 +3,7 @@ import type {
   Event,
   Outcome,
   SessionsServiceDefinition,
+  Usage,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type Compaction, eventsForModel } from '../context/compactions.ts';
 import type { ContextRules } from '../context/context-settings.ts';
@@ -76,7 +77,12 @@ export async function fitContext(
   }
   const { history } = state;
   const summarizer = await summarizerOf(turn, access, { rules, limits, state }, options);
-  const result = await compact({ turn, history, rules, limits, fixed, isRefused, summarizer }, options);
+  const spend = (usage: Usage) => {
+    turn.outbox.addUsage(usage);
+    state.budget.tokens -= usage.outputTokens;
+  };
+  const request = { turn, history, rules, limits, fixed, isRefused, summarizer, spend };
+  const result = await compact(request, options);
   if (turn.stopCause) return { kind: 'stopped' };
   if (result.kind === 'fits') return READY;
   if (result.kind === 'too_long') return exceeded(SUBJECTS[result.part], result.tokens, limits);
@@ -97,11 +103,9 @@ function exceeded(subject: string, tokens: number, { max }: InputLimits): FitRes
 async function apply(
   turn: LeasedTurn,
   state: ModelTurnState,
-  { data, usage }: Extract<CompactionResult, { kind: 'compacted' }>,
+  { data }: Extract<CompactionResult, { kind: 'compacted' }>,
   { reporter }: FitOptions,
 ): Promise<boolean> {
-  turn.outbox.addUsage(usage);
-  state.budget.tokens -= usage.outputTokens;
   turn.outbox.add('agent.context_compacted', data);
   if (!(await reporter.commit(turn))) return false;
   const { turnId } = turn.claimed;

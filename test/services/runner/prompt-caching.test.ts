@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentRuntime } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { ScriptedResponse } from '../../support/providers/protocol.ts';
 import { openProvider, type ProviderServer } from '../../support/providers/server.ts';
+import { until } from '../../support/wait.ts';
 import { message } from './fake-sessions.ts';
 import { PROTOCOLS } from './model-step-fixture.ts';
 import { storedPart } from './part-events.ts';
@@ -25,11 +27,21 @@ class Conversation {
   }
 
   async runTurn(content: string | object[], runtime: Partial<AgentRuntime> = {}): Promise<void> {
+    await this.end(this.begin(content, runtime));
+  }
+
+  /** Queues a turn. Returns its id. */
+  begin(content: string | object[], runtime: Partial<AgentRuntime> = {}): string {
     const turnId = `trn_${++this.#turns}`;
     this.#events.push(message(turnId, this.#events.length + 1, 'user.message', content));
     const turn = { turnId, sessionId: 'ses_1', messages: [...this.#events] };
     this.#fixture.queueTurns({ ...this.#runtime, ...runtime }, turn);
-    const journal = await this.#fixture.waitForOutcome(turnId);
+    return turnId;
+  }
+
+  /** Waits until a turn has this many outcomes, and takes over its journal. */
+  async end(turnId: string, outcomes = 1): Promise<void> {
+    const journal = await this.#fixture.waitForOutcome(turnId, outcomes);
     for (const { type, data } of journal.events) {
       if (!HISTORY.has(type)) continue;
       const seq = this.#events.length + 1;
@@ -94,6 +106,42 @@ describe.each(PROTOCOLS)('consecutive requests to $model', (protocol) => {
     }
     const bodies = bodiesOf(run.server);
     expect(bodies).toHaveLength(36);
+    expectSamePrefixes(bodies);
+  });
+
+  it('repeat the requests before when a runner is killed in the middle of a turn', async () => {
+    await using run = await begin();
+    run.server.enqueue(...turnOf(1));
+    await run.conversation.runTurn('one');
+    const silent: ScriptedResponse = { parts: [{ text: 'Well' }], fault: 'silence' };
+    run.server.enqueue(...turnOf(2).slice(0, 1), silent);
+    const turnId = run.conversation.begin([{ type: 'text', text: 'two' }, run.image]);
+    await until('the second step has begun', () => run.server.requests.length === 5);
+    run.fixture.sessions.revokeLease(turnId);
+    await run.fixture.crash();
+    run.server.enqueue(...turnOf(2).slice(1), ...turnOf(3));
+    run.fixture.requeue(turnId);
+    await run.conversation.end(turnId);
+    await run.conversation.runTurn('three');
+    const bodies = bodiesOf(run.server);
+    expect(bodies).toHaveLength(10);
+    expectSamePrefixes(bodies);
+  });
+
+  it('repeat the requests before when a person has edited the inputs of calls', async () => {
+    await using run = await begin({ tools: [{ name: 'calculator', permission: 'ask', client: undefined }] });
+    run.server.enqueue(...turnOf(1));
+    const turnId = run.conversation.begin('one');
+    const { openCalls } = await run.fixture.waitForOutcome(turnId);
+    const [first = '', second = ''] = openCalls.map(({ toolUseId }) => toolUseId);
+    const inputJson = '{"expression":"8*8"}';
+    run.fixture.requeue(turnId, { [first]: { inputJson }, [second]: { decision: 'deny', reason: 'no' } });
+    await run.conversation.end(turnId, 2);
+    run.server.enqueue({ parts: [{ text: 'Bye.' }] });
+    await run.conversation.runTurn('two');
+    const bodies = bodiesOf(run.server);
+    expect(JSON.stringify(bodies.at(-1))).toContain('A person has changed the input');
+    expect(bodies).toHaveLength(4);
     expectSamePrefixes(bodies);
   });
 

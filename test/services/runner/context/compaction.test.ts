@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../../lib/errors.ts';
 import type { ReportTurnsRequest } from '../../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Compaction } from '../../../../services/runner/context/compactions.ts';
+import { compatible } from '../../../support/providers/compatible.ts';
 import { outcomeOf } from '../runner-fixture.ts';
 import {
   type Conversation,
@@ -113,14 +114,74 @@ describe('a history that exceeds the threshold', () => {
     expect(compaction.usage?.output_tokens).toBe(Math.ceil('The user asks'.length / 3.5));
   });
 
-  it('is summarized without files when the workspace is full', async () => {
+  it('counts the summary when the files of the compaction that replaces it cannot be written now', async () => {
+    await using chat = await openConversation({
+      window: 40_000,
+      runtime: { modelOptionsJson, context: { window: 40_000 } },
+      outputBytes: (label) => (Number(label.slice(5)) % 5 === 0 ? 9_000 : 7_000),
+      summary: () => ({ cutAfter: 'The user asks' }),
+    });
+    const hasSummary = () => chat.provider.requests.some(({ isSummary }) => isSummary);
+    chat.fixture.files.before.changeWorkspace = () => {
+      if (hasSummary()) throw refuse('DEPENDENCY_UNAVAILABLE', 'The workspace is unavailable.');
+    };
+    let journal = await chat.send('call 5');
+    for (let turn = 0; turn < 60 && !hasSummary(); turn++) journal = await chat.send('call 5');
+    expect(outcomeOf(journal)).toMatchObject({
+      $case: 'retry',
+      value: { error: { code: 'dependency_unavailable' } },
+    });
+    expect(journal.usage.estimated).toBe(true);
+  });
+
+  it('changes the beginning of the requests once, and then it repeats again', async () => {
+    await using chat = await openConversation({ window: 8_000, runtime, outputBytes: () => 1_000 });
+    const changes: number[] = [];
+    let before: string[] = [];
+    for (let turn = 0; turn < 40; turn++) {
+      const seen = chat.provider.requests.length;
+      expect(outcomeOf(await chat.send('call 2'))).toEqual(COMPLETED);
+      for (const { messages, isSummary } of chat.provider.requests.slice(seen)) {
+        if (isSummary) continue;
+        const next = messages.map((message) => JSON.stringify(message));
+        if (before.some((message, index) => message !== next[index])) changes.push(turn);
+        before = next;
+      }
+    }
+    expect(changes.length).toBeGreaterThan(2);
+    expect(changes).toHaveLength(compactionsOf(chat).length);
+  });
+
+  it('has the part of an earlier summary that fits when the window is smaller and the next summary fails', async () => {
+    let isDown = false;
+    await using chat = await openConversation({
+      window: 40_000,
+      runtime: { modelOptionsJson, context: { window: 40_000 } },
+      outputBytes: () => 7_000,
+      summary: () => (isDown ? undefined : 'A long summary. '.repeat(2_000)),
+    });
+    await compactByTurns(chat);
+    isDown = true;
+    const agentVersion = chat.fixture.agents.add({
+      ...{ model: compatible.model, system: 'You count.', modelOptionsJson, context: { window: 5_500 } },
+    });
+    const journal = await chat.send('Hello.', {}, agentVersion);
+    expect(outcomeOf(journal)).toEqual(COMPLETED);
+    const last = compactionsOf(chat).at(-1);
+    expect(last).toMatchObject({ fallback: 'summary_failed', summary: expect.stringMatching(/^A long/) });
+  });
+
+  it.each([
+    ['full', 'QUOTA_EXCEEDED'],
+    ['read-only', 'SESSION_ARCHIVED'],
+  ] as const)('is summarized without files when the workspace is %s', async (_, code) => {
     await using chat = await openConversation({
       window: 40_000,
       runtime: { modelOptionsJson, context: { window: 40_000 } },
       outputBytes: () => 12_000,
     });
     chat.fixture.files.before.changeWorkspace = () => {
-      throw refuse('QUOTA_EXCEEDED', 'The workspace is full.');
+      throw refuse(code, 'The workspace takes no files.');
     };
     const compaction = await compactByTurns(chat);
     expect(compaction).toMatchObject({ strategy: 'summarize' });
@@ -184,6 +245,17 @@ describe('a request that cannot be made short enough', () => {
     const error = exceeded(await chat.send(text));
     expect(error?.code).toBe('model_context_exceeded');
     expect(error?.message).toMatch(/about \d+ tokens, and the model accepts about \d+\.$/);
+    expect(chat.provider.requests).toEqual([]);
+  });
+
+  it('fails at once with the sizes: a list of tools', async () => {
+    const about = 'Counts one more. '.repeat(2_000);
+    await using chat = await openConversation({ window: 8_000, runtime, about });
+    const error = exceeded(await chat.send('Hello.'));
+    expect(error?.code).toBe('model_context_exceeded');
+    expect(error?.message).toMatch(
+      /^The system prompt and the tools of the agent have about \d+ tokens, and the model accepts about \d+\.$/,
+    );
     expect(chat.provider.requests).toEqual([]);
   });
 });

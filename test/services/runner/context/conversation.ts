@@ -19,9 +19,9 @@ export interface Conversation extends AsyncDisposable {
   /** The journal of the session: messages, tool results and compactions. */
   history: Event[];
   /** Queues a turn behind the history of the conversation. */
-  queue(content: string | object[], more?: object): string;
-  /** Sends a message and waits for the end of its turn. */
-  send(content: string | object[], more?: object): Promise<Journal>;
+  queue(content: string | object[], more?: object, version?: number): string;
+  /** Sends a message and waits for the end of its turn. `version` is that of the agent; by default the first one. */
+  send(content: string | object[], more?: object, version?: number): Promise<Journal>;
   /** Adds the events of an ended turn to the history. */
   record(turnId: string): void;
 }
@@ -29,6 +29,8 @@ export interface Conversation extends AsyncDisposable {
 interface ConversationOptions {
   window: number;
   runtime?: Partial<AgentRuntime>;
+  /** The description of the tool. */
+  about?: string;
   /** The size of the output of each tool call in bytes. */
   outputBytes?: (label: string) => number;
   answer?: (request: StrictRequest) => OutputPart[];
@@ -42,6 +44,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const stack = new AsyncDisposableStack();
   const provider = stack.use(await openStrictProvider({ window, answer, summary, refusal }));
   const tool = createRecordingTool({ effect: 'read' });
+  if (options.about) tool.tool.kind = { ...tool.tool.kind, about: options.about };
   tool.answer = (label) => outputOf(label, outputBytes(label));
   const providers = compatible.settings(provider.url);
   const fixture = stack.use(await openTestRunner({ providers, tools: [tool.tool] }));
@@ -56,22 +59,22 @@ export async function openConversation(options: ConversationOptions): Promise<Co
     provider,
     fixture,
     history,
-    queue(content, more = {}) {
+    queue(content, more = {}, version = agentVersion) {
       const turnId = `trn_${++turns}`;
       const seq = (history.at(-1)?.seq ?? 0) + 1;
       const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
       const data = { content: parts, ...more };
       const type = 'user.message';
       history.push({ seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) });
-      fixture.sessions.queue({ turnId, sessionId: SESSION, messages: [...history], agentVersion });
+      fixture.sessions.queue({ turnId, sessionId: SESSION, messages: [...history], agentVersion: version });
       fixture.context.bus.publish('turns.ready', '');
       return turnId;
     },
     record(turnId) {
       history.splice(0, history.length, ...fixture.sessions.historyOf(turnId));
     },
-    async send(content, more) {
-      const turnId = conversation.queue(content, more);
+    async send(content, more, version) {
+      const turnId = conversation.queue(content, more, version);
       const journal = await fixture.waitForOutcome(turnId);
       conversation.record(turnId);
       return journal;
