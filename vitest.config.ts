@@ -18,10 +18,11 @@ export default defineConfig({
     maxWorkers: 4,
     // Loading the packages again for each file takes a third of the CPU time. Tests do not mock modules.
     isolate: false,
-    testTimeout: 60_000,
-    // The limit of `until` in test/support/wait.ts. The default of one second passes on a busy machine.
-    expect: { poll: { timeout: 40_000 } },
-    hookTimeout: 60_000,
+    // Limits only against waiting for ever: a busy machine needs up to ten times longer than usual.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    // The limit of `until` in test/support/wait.ts.
+    expect: { poll: { timeout: 120_000 } },
     teardownTimeout: 20_000,
     retry: 0,
     allowOnly: false,

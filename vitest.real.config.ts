@@ -33,8 +33,6 @@ export default defineConfig({
     globalSetup: [...(common.globalSetup ?? []), 'test/support/object-store.ts'],
     // These tests use more CPU time than those of lane 1, and more of them measure times.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     projects: [
       {
         extends: true,

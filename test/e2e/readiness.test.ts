@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createSealer } from '../../lib/sealing.ts';
 import { startTeam } from '../edge/access/team.ts';
 import { type Api, createApi } from '../support/api.ts';
@@ -134,14 +134,12 @@ describe('readiness of target all with a database that refuses writes', () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   it('is unready while the database is read-only, and ready again without a restart', async () => {
+    // Connections to another database, because a connection of the read-only time stays read-only after it.
+    const server = inject('postgresUrl');
     const name = new URL(system.databaseUrl).pathname.slice(1);
     const endConnections = () =>
-      runOn(
-        system.databaseUrl,
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and pid <> pg_backend_pid()`,
-      );
-    await runOn(system.databaseUrl, `alter database ${name} set default_transaction_read_only = on`);
+      runOn(server, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+    await runOn(server, `alter database ${name} set default_transaction_read_only = on`);
     await endConnections();
     // The first failed check may report the ended connections.
     const { status } = await until('the database is reported as read-only', async () => {
@@ -151,10 +149,7 @@ describe('readiness of target all with a database that refuses writes', () => {
     });
     expect(status).toBe(503);
     expect((await createAgent(api)).status).toBeGreaterThanOrEqual(500);
-    await runOn(
-      system.databaseUrl,
-      `begin read write; alter database ${name} reset default_transaction_read_only; commit`,
-    );
+    await runOn(server, `alter database ${name} reset default_transaction_read_only`);
     await endConnections();
     await stateBecomes(system, 'ready');
     await until('writes work', async () => (await createAgent(api)).status === 201);
@@ -218,5 +213,5 @@ describe('a start with a wrong or missing sealing key', () => {
     }
     expect(await readdir(join(first.dataDir, 'secrets'))).toEqual(['service-secret']);
     await first.start({ SERVICE_DATABASE_URL: database.url, SERVICE_SEALING_KEY: key });
-  }, 60_000);
+  });
 });

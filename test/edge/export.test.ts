@@ -81,5 +81,5 @@ describe('GET /sessions/{session_id}/export', () => {
     const text = await connection.rest();
     expect(text).toContain('application/x-ndjson');
     expect(text.endsWith('0\r\n\r\n')).toBe(false);
-  }, 60_000);
+  });
 });

@@ -168,7 +168,7 @@ describe('openS3 on OpenStack Swift', () => {
   let swift: SwiftServer;
   beforeAll(async () => {
     swift = await startSwift();
-  }, 120_000);
+  });
   afterAll(() => swift?.[Symbol.asyncDispose]());
 
   describeBlobStore('conformance', () =>

@@ -80,7 +80,7 @@ class SmallDisk implements AsyncDisposable {
     this.api = createApi(`http://127.0.0.1:${port}`);
     const isReady = async () =>
       (await fetch(`${this.api.origin}/readyz`).catch(() => undefined))?.ok ?? false;
-    await until('the service is ready', isReady, 60_000);
+    await until('the service is ready', isReady);
   }
 
   /** Fills the disk to the last block. Returns a function that frees the space. */
@@ -105,7 +105,7 @@ class SmallDisk implements AsyncDisposable {
     await this.#program?.exited;
     // The kernel unmounts the copies of the service after its end.
     const isUnmounted = () => spawnSync('umount', [this.#mount]).status === 0;
-    await until('the disk is unmounted', isUnmounted, 30_000);
+    await until('the disk is unmounted', isUnmounted);
     rmSync(this.#base, { recursive: true, force: true });
   }
 }
@@ -184,7 +184,7 @@ describe.each([
     await run('echo exists');
     const empty = disk.fill();
     const write = () => api.post(`/agents/${agent}/conversations`, { message: 'x'.repeat(100_000) });
-    await until('a write is refused', async () => (await write()).status === 507, 30_000);
+    await until('a write is refused', async () => (await write()).status === 507);
     const sandboxes = await api.get('/admin/sandboxes');
     expect(sandboxes).toMatchObject({ status: 200 });
     const [sandbox] = sandboxes.body.data as { sandbox_id: string }[];

@@ -81,7 +81,7 @@ describe('commands with credentials, with a process per target', () => {
       'curl -sS https://bearer.test/ > /workspace/answer.json',
       'env > /workspace/environment.txt; cat /proc/*/environ /proc/*/cmdline > /workspace/processes.txt 2>/dev/null; true',
     ));
-  }, 180_000);
+  });
   afterAll(async () => {
     await isolated?.[Symbol.asyncDispose]();
     rmSync(directory, { recursive: true, force: true });
@@ -117,7 +117,7 @@ describe('commands with credentials, with a process per target', () => {
     const begun = await api.post(`/agents/${agent}/conversations`, { message });
     const id = String(begun.body.data.session_id);
     const isIdle = async () => (await api.get(`/sessions/${id}`)).body.data.status === 'idle';
-    await until('the turn has ended', isIdle, 60_000);
+    await until('the turn has ended', isIdle);
     const { body } = await api.get(`/sessions/${id}/messages?limit=100`);
     const last = body.data.at(-1) as { content: { text?: string }[] };
     return { session: id, answer: last.content.map(({ text }) => text ?? '').join('') };

@@ -102,7 +102,7 @@ describe('commands with credentials', () => {
       vault_ids: [vault.body.data.vault_id],
     });
     expect(assigned.status).toBe(200);
-  }, 120_000);
+  });
   afterAll(async () => {
     await isolated?.[Symbol.asyncDispose]();
     for (const path of [directory, shown]) rmSync(path, { recursive: true, force: true });
@@ -155,7 +155,7 @@ describe('commands with credentials', () => {
         'npm 1.2.3',
       ]),
     );
-  }, 180_000);
+  });
 
   it('gives a sandbox a credential as docs/how-to/sandbox-credentials.md says', async () => {
     const page = readFileSync(new URL('../../docs/how-to/sandbox-credentials.md', import.meta.url), 'utf8');
@@ -208,7 +208,7 @@ describe('commands with credentials', () => {
     const { body } = await isolated.api.get('/admin/audit?action=credential.echo');
     expect(body.data).toHaveLength(2);
     expect(JSON.stringify(body.data)).toContain(session);
-  }, 120_000);
+  });
 
   it('keeps the value out of the sandbox and of the journal', async () => {
     const { output, session } = await run(
@@ -223,7 +223,7 @@ describe('commands with credentials', () => {
       expect(text).not.toContain('PRIVATE KEY');
     }
     expect(JSON.stringify(body)).not.toContain('proxy-authorization');
-  }, 120_000);
+  });
 });
 
 function exists(program: string): boolean {

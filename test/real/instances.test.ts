@@ -26,7 +26,7 @@ describe('two instances of each service', () => {
     webhook = await fleet.api.createWebhook(agent);
     const { body } = await fleet.api.post(`/agents/${agent}/conversations`);
     session = String(body.data.session_id);
-  }, 180_000);
+  });
   afterAll(() => stack.disposeAsync());
 
   /** Sends requests that use every service until `stop` is called. Resolves with the statuses other than success. */

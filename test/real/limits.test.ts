@@ -25,7 +25,7 @@ describe('a request rate limit with two instances of edge and auth', () => {
     await Promise.all([fleet.run('another auth'), fleet.run('another edge')]);
     there = `http://127.0.0.1:${http}`;
     const isReady = async () => (await fetch(`${there}/readyz`).catch(() => undefined))?.ok ?? false;
-    await until('the other edge is ready', isReady, 60_000);
+    await until('the other edge is ready', isReady);
   });
   afterAll(() => stack.disposeAsync());
 

@@ -46,7 +46,7 @@ describe('an edge with 10,000 event streams', () => {
     );
     expect(await clients.figures).toEqual({ 1: STREAMS });
     expect(await fleet.end('all', 'SIGTERM')).toBe(0);
-  }, 180_000);
+  });
 });
 
 /** Fewer than the process has open, so that it cannot open any. */

@@ -83,7 +83,7 @@ async function usedDataDirectory(): Promise<string> {
       () => true,
       () => false,
     );
-  await until('another test file has created the data directory', exists, 30_000);
+  await until('another test file has created the data directory', exists);
   return path;
 }
 
@@ -108,14 +108,10 @@ async function installationIn(dataDir: string): Promise<Installation> {
       void program.exited.then(() => {
         ended = true;
       });
-      await until(
-        'the program is ready',
-        async () => {
-          if (ended) throw new Error(`the program ended: ${program.output()}`);
-          return isReady();
-        },
-        30_000,
-      );
+      await until('the program is ready', async () => {
+        if (ended) throw new Error(`the program ended: ${program.output()}`);
+        return isReady();
+      });
       return program;
     },
   };

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../lib/db/embedded.ts';
+import { createMigratedDatabase } from './database.ts';
 import { scratch } from './scratch.ts';
 import { runOn } from './sql.ts';
 
@@ -24,6 +25,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { username, password } = new URL(server.url);
   // Store the administrator's password with one SCRAM iteration as well.
   await runOn(server.url, `set scram_iterations = 1; alter role ${username} password '${password}'`);
+  await createMigratedDatabase(server.url);
   project.provide('postgresUrl', server.url);
   return async () => {
     await server.stop();

@@ -87,7 +87,7 @@ async function waitForServer(port: number): Promise<void> {
       () => true,
       () => false,
     );
-  await until(`the Swift server on port ${port} answers`, answers, 60_000);
+  await until(`the Swift server on port ${port} answers`, answers);
 }
 
 async function end(program: ChildProcess): Promise<void> {

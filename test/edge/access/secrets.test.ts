@@ -70,7 +70,7 @@ describe('secrets (tokens, cookies, codes and verifiers)', () => {
       await program.exited;
     });
     const answersAt = async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false;
-    await until('the program is ready', answersAt, 60_000);
+    await until('the program is ready', answersAt);
     await use();
   });
   afterAll(() => stack.disposeAsync());

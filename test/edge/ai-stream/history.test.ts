@@ -173,7 +173,7 @@ describe('GET /sessions/{session_id}/ai-messages', () => {
       'W',
     ]);
     expect(older.body).toMatchObject({ page: { has_more: false, next_cursor: null } });
-  }, 60_000);
+  });
 
   it('returns 400 for another version of AI SDK and a foreign cursor, and 404 for an unknown session', async () => {
     const session = await client.begin([{ text: 'Well.' }]);

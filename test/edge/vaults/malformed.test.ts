@@ -89,5 +89,5 @@ describe('POST /admin/vaults/{vault_id}/credentials', () => {
     expect(wrong.slice(0, 5)).toEqual([]);
     expect((await api.get(vault)).body.data).toMatchObject({ credential_count: 0 });
     expect((await api.get(`${vault}/credentials`)).body.data).toEqual([]);
-  }, 180_000);
+  });
 });

@@ -46,9 +46,9 @@ describe('secrets of credentials', () => {
       await program.exited;
     });
     const isReady = async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false;
-    await until('the program is ready', isReady, 60_000);
+    await until('the program is ready', isReady);
     await use();
-  }, 120_000);
+  });
   afterAll(() => stack.disposeAsync());
 
   async function send(

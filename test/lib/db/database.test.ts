@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, statement } from '../../../lib/db/database.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { countOn, runOn } from '../../support/sql.ts';
 import { openTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/wait.ts';
@@ -13,7 +13,7 @@ describe('a database connection that fails in use', () => {
   let server: TestDatabase;
   let database: Database;
   beforeAll(async () => {
-    server = await createDatabase();
+    server = await createEmptyDatabase();
     await migrate(server.url, 'auth', new URL('../../../services/auth/migrations/', import.meta.url));
     database = openDatabase({ url: server.url, schema: 'auth', pool: 4, onIdleError: () => {} });
   });
@@ -55,7 +55,7 @@ describe('a database connection that fails in use', () => {
 
 describe('migrate', () => {
   it('rejects when its connection fails', async () => {
-    await using server = await createDatabase();
+    await using server = await createEmptyDatabase();
     await using wire = await openTcpProxy(Number(new URL(server.url).port));
     const directory = new URL('../../../services/auth/migrations/', import.meta.url);
     const locks = (granted: boolean) =>

@@ -5,7 +5,7 @@ import { databaseRefusal } from '../../../lib/db/failure.ts';
 import { createLogins, type DatabaseLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
 import { ERRORS, Refusal } from '../../../lib/errors.ts';
-import { createDatabase } from '../../support/database.ts';
+import { createEmptyDatabase } from '../../support/database.ts';
 import { openPostgresProxy, type PostgresProxy } from '../../support/postgres-proxy.ts';
 import { countOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
@@ -74,7 +74,7 @@ describe('a failure of the database', () => {
   let newestUser = 0;
 
   beforeAll(async () => {
-    serverUrl = opened.use(await createDatabase()).url;
+    serverUrl = opened.use(await createEmptyDatabase()).url;
     proxy = opened.use(await openPostgresProxy(serverUrl));
     logins = await migrate(proxy.url, 'auth', MIGRATIONS, (client) =>
       createLogins(client, proxy.url, 'auth', 'a service secret for tests that is long enough'),

@@ -4,7 +4,7 @@ import { type Database, type DatabaseSession, openDatabase, statement } from '..
 import { runOnce } from '../../../lib/db/idempotency.ts';
 import { createLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 
 const ADD = statement(
   'test.idempotency.add',
@@ -18,7 +18,7 @@ describe('runOnce', () => {
   let server: TestDatabase;
   let database: Database;
   beforeAll(async () => {
-    server = await createDatabase();
+    server = await createEmptyDatabase();
     const { url } = server;
     const schema = 'agents';
     const migrations = new URL('../../../services/agents/migrations/', import.meta.url);

@@ -7,7 +7,7 @@ import { openDatabase, statement } from '../../../lib/db/database.ts';
 import { startPostgres } from '../../../lib/db/embedded.ts';
 import { createLogins, type DatabaseLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { scratch } from '../../support/scratch.ts';
 import { countOn, rowsOn, runOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
@@ -39,7 +39,7 @@ describe('login roles of a service', () => {
   let server: TestDatabase;
   let logins: DatabaseLogins;
   beforeAll(async () => {
-    server = await createDatabase();
+    server = await createEmptyDatabase();
     for (const schema of SCHEMAS) {
       const databaseLogins = await enter(server.url, schema);
       if (databaseLogins && schema === 'deployments') logins = databaseLogins;
@@ -104,7 +104,7 @@ describe('login roles of a service', () => {
   });
 
   it('have no access to another database of the same server', async () => {
-    await using other = await createDatabase();
+    await using other = await createEmptyDatabase();
     await enter(other.url, 'deployments');
     const there = Object.assign(new URL(logins.service), { pathname: new URL(other.url).pathname });
     expect(await refusalOf(there.href, 'select * from deployments.deployments')).toMatch(
@@ -135,7 +135,7 @@ describe('login roles of a service', () => {
   });
 
   it('get new passwords only when the secret changes', async () => {
-    await using own = await createDatabase();
+    await using own = await createEmptyDatabase();
     const first = await enter(own.url, 'auth');
     const again = await enter(own.url, 'auth');
     expect(again).toEqual(first);
@@ -146,14 +146,14 @@ describe('login roles of a service', () => {
   });
 
   it('are created once by processes that start together', async () => {
-    await using own = await createDatabase();
+    await using own = await createEmptyDatabase();
     const all = await Promise.all(Array.from({ length: 6 }, () => enter(own.url, 'auth')));
     for (const one of all) expect(one).toEqual(all[0]);
     expect(await refusalOf(all[0]?.service ?? '', 'select 1')).toBe('');
   });
 
   it('work with a login without CREATEROLE when they already exist', async () => {
-    await using own = await createDatabase();
+    await using own = await createEmptyDatabase();
     const { host, pathname } = new URL(own.url);
     const name = `tenant_of${pathname.slice(1)}`;
     await runOn(own.url, `create role ${name} login createrole password 'words'`);
@@ -181,7 +181,7 @@ describe('a server with several installations that start at once', () => {
     await using stack = new AsyncDisposableStack();
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     const none = pathToFileURL(`${directory}/`);
-    const databases = await Promise.all(Array.from({ length: 12 }, () => createDatabase()));
+    const databases = await Promise.all(Array.from({ length: 12 }, () => createEmptyDatabase()));
     for (const one of databases) stack.use(one);
     for (let round = 0; round < 5; round++) {
       const schema = `many_${round}`;
@@ -224,7 +224,7 @@ describe('a server with a socket URL', () => {
 
 describe('a server that rejects the logins of services', () => {
   it('is used with the login of the URL, which switches to the same roles', async () => {
-    await using own = await createDatabase();
+    await using own = await createEmptyDatabase();
     // An expired password is rejected like a login method that the server does not support.
     const logins = await migrate(own.url, 'auth', migrationsOf('auth'), async (client) => {
       await createLogins(client, own.url, 'auth', SECRET);

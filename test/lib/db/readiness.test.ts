@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../lib/db/database.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
 import { DegradedError } from '../../../lib/modules.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { openPostgresProxy } from '../../support/postgres-proxy.ts';
 import { undeclaredStatement } from '../../support/row-level-security.ts';
 import { runOn } from '../../support/sql.ts';
@@ -14,7 +14,7 @@ describe('the check of a database', () => {
   let server: TestDatabase;
   let db: Database;
   beforeAll(async () => {
-    server = await createDatabase();
+    server = await createEmptyDatabase();
     await migrate(server.url, 'deployments', MIGRATIONS);
     db = openDatabase({ url: server.url, schema: 'deployments', pool: 1, onIdleError: () => {} });
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, statement, type Viewer } from '../../../lib/db/database.ts';
 import { createLogins, type DatabaseLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { scratch } from '../../support/scratch.ts';
 import { countOn, rowsOn, runOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
@@ -37,7 +37,7 @@ describe('statements on behalf of a viewer', () => {
   let db: Database;
   let directory: string;
   beforeAll(async () => {
-    server = await createDatabase();
+    server = await createEmptyDatabase();
     directory = await mkdtemp(join(scratch(), 'ahs-viewer_test-'));
     await writeFile(join(directory, '0001-create-things.sql'), MIGRATION);
     logins = await migrate(server.url, 'viewer_test', pathToFileURL(`${directory}/`), (client) =>

@@ -119,7 +119,7 @@ describe('session page with 100,000 events', () => {
       expect(itemOf(seq), `item of event ${seq}`).toBe(shown);
     }
     await page.context().close();
-  }, 180_000);
+  });
 
   it('keeps a linked event in view while the layout changes, until the user scrolls', async () => {
     const { page } = await fixture.open('/sessions');

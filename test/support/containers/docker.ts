@@ -83,7 +83,7 @@ export async function startDocker(): Promise<Docker> {
     if (namespaces.exitCode !== null) throw new Error(`dockerd did not start:\n${log}`);
     return isReady();
   };
-  await until('the Docker daemon answers', hasStarted, 30_000);
+  await until('the Docker daemon answers', hasStarted);
   const owned = stack.move();
   return {
     environment,
