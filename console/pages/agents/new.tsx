@@ -1,6 +1,6 @@
 import { linkOptions } from '@tanstack/react-router';
 import { agents } from '../../api/agents.ts';
-import { EMPTY_AGENT_DRAFT, readAgentDraft } from '../../parts/editor/agent-draft.ts';
+import { EMPTY_AGENT_DRAFT, readNewAgentDraft } from '../../parts/editor/agent-draft.ts';
 import { CreatePage } from '../../parts/editor/create-page.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
 
@@ -9,7 +9,7 @@ export function NewAgentPage() {
     <CreatePage
       noun="agent"
       empty={EMPTY_AGENT_DRAFT}
-      read={readAgentDraft}
+      read={readNewAgentDraft}
       create={agents.create}
       path="/agents"
       pageOf={({ agent_id: agentId }) => linkOptions({ to: '/agents/$agentId', params: { agentId } })}

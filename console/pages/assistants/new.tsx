@@ -1,6 +1,6 @@
 import { linkOptions } from '@tanstack/react-router';
 import { assistants } from '../../api/assistants.ts';
-import { EMPTY_AGENT_DRAFT, readAgentDraft } from '../../parts/editor/agent-draft.ts';
+import { EMPTY_AGENT_DRAFT, readNewAgentDraft } from '../../parts/editor/agent-draft.ts';
 import { CreatePage } from '../../parts/editor/create-page.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
 
@@ -9,7 +9,7 @@ export function NewAssistantPage() {
     <CreatePage
       noun="assistant"
       empty={EMPTY_AGENT_DRAFT}
-      read={readAgentDraft}
+      read={readNewAgentDraft}
       create={assistants.create}
       path="/assistants"
       pageOf={({ assistant_id: assistantId }) =>

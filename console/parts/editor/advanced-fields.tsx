@@ -3,6 +3,7 @@ import { Checkbox } from '../../ui/checkbox.tsx';
 import { FormSection } from '../../ui/form-section.tsx';
 import type { AgentDraft } from './agent-draft.ts';
 import { ClientToolsField } from './client-tools-field.tsx';
+import { ContextFields } from './context-fields.tsx';
 import { readSchema } from './json.ts';
 import { JsonField } from './json-field.tsx';
 import { type FieldProblems, problemAt } from './problems.ts';
@@ -61,6 +62,12 @@ export function AdvancedFields({ draft, onChange, problems, toolProblems }: Adva
           onChange={(overridable) => onChange({ overridable })}
           error={problemAt(problems, '/overridable')}
         />
+      </FormSection>
+      <FormSection
+        title="Long conversations"
+        lead="The context window limits what a model can read. The service shortens what the model gets of a long conversation. The session keeps all messages."
+      >
+        <ContextFields draft={draft} onChange={onChange} problems={problems} />
       </FormSection>
     </>
   );

@@ -5,6 +5,7 @@ import { FormSection } from '../../ui/form-section.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { loadChunk } from '../navigation/load-chunk.ts';
 import type { AdvancedFieldsProps } from './advanced-fields.tsx';
+import { isContextSet } from './context-draft.ts';
 import { problemAt } from './problems.ts';
 
 const AdvancedFields = lazy(async () => ({
@@ -15,16 +16,23 @@ const AdvancedFields = lazy(async () => ({
 export function AdvancedSettings(props: AdvancedFieldsProps) {
   const { draft, problems, toolProblems } = props;
   const [isShown, setShown] = useState(
-    draft.clientTools.length + draft.overridable.length > 0 || draft.outputSchema !== '',
+    draft.clientTools.length + draft.overridable.length > 0 ||
+      draft.outputSchema !== '' ||
+      isContextSet(draft),
   );
   const id = useId();
   const isInvalid =
     toolProblems.hasRowProblems ||
-    ['/output_schema', '/overridable'].some((pointer) => problemAt(problems, pointer) !== undefined);
+    ['/output_schema', '/overridable', '/context'].some(
+      (pointer) => problemAt(problems, pointer) !== undefined,
+    );
   const isOpen = isShown || isInvalid;
   return (
     <>
-      <FormSection title="Advanced settings" lead="Client tools, structured output and overrides.">
+      <FormSection
+        title="Advanced settings"
+        lead="Client tools, structured output, overrides and long conversations."
+      >
         <div>
           <Button
             aria-expanded={isOpen}

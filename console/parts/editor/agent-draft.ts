@@ -1,5 +1,6 @@
 import type { Assistant, Budget, ContextSettings, OverridableFields, Tool } from '../../gen/index.ts';
 import { type ClientToolDraft, clientToolDrafts, isClientTool, readClientTools } from './client-tools.ts';
+import { type ContextDraft, contextDraftOf, EMPTY_CONTEXT_DRAFT, readContextDraft } from './context-draft.ts';
 import { readObject, readSchema, readTexts, writeObject } from './json.ts';
 import { type FieldProblems, wholeNumber } from './problems.ts';
 
@@ -12,7 +13,7 @@ export type AgentSettings = Omit<
 export type ToolPermission = NonNullable<Tool['permission']>;
 
 /** AgentSettings as the values of the form fields. */
-export interface AgentDraft {
+export interface AgentDraft extends ContextDraft {
   name: string;
   description: string;
   model: string;
@@ -31,8 +32,6 @@ export interface AgentDraft {
   /** JSON text; empty for an answer in text. */
   outputSchema: string;
   overridable: OverridableFields;
-  /** No form field changes it. */
-  context: ContextSettings;
   metadata: string;
   enabled: boolean;
 }
@@ -52,7 +51,7 @@ export const EMPTY_AGENT_DRAFT: AgentDraft = {
   maxTurnSeconds: '',
   outputSchema: '',
   overridable: [],
-  context: {},
+  ...EMPTY_CONTEXT_DRAFT,
   metadata: '',
   enabled: true,
 };
@@ -77,7 +76,7 @@ export function agentDraftOf(from: AgentSettings): AgentDraft {
     maxTurnSeconds: from.budget.max_turn_seconds?.toString() ?? '',
     outputSchema: from.output_schema === null ? '' : JSON.stringify(from.output_schema, null, 2),
     overridable: from.overridable,
-    context: from.context,
+    ...contextDraftOf(from.context),
     metadata: writeObject(from.metadata),
     enabled: from.enabled,
   };
@@ -86,7 +85,8 @@ export function agentDraftOf(from: AgentSettings): AgentDraft {
 /** Parses a draft. `problems` maps JSON Pointers to validation errors. */
 export function readAgentDraft(draft: AgentDraft): { body: AgentSettings; problems: FieldProblems } {
   const clientTools = readClientTools(draft.clientTools);
-  const problems: FieldProblems = { ...clientTools.problems };
+  const { context, problems: contextProblems } = readContextDraft(draft);
+  const problems: FieldProblems = { ...clientTools.problems, ...contextProblems };
   const note = (pointer: string, problem: string | undefined) => {
     if (problem !== undefined) problems[pointer] = problem;
   };
@@ -128,11 +128,21 @@ export function readAgentDraft(draft: AgentDraft): { body: AgentSettings; proble
     budget,
     output_schema: outputSchema.value ?? null,
     overridable: draft.overridable,
-    context: draft.context,
+    context,
     metadata: metadata.value ?? {},
     enabled: draft.enabled,
   };
   return { body, problems };
+}
+
+/** The body of a creation, for which `context` is omitted when all its fields have their default. */
+export type NewAgentSettings = Omit<AgentSettings, 'context'> & { context?: ContextSettings };
+
+/** Parses the draft of a new agent or assistant. */
+export function readNewAgentDraft(draft: AgentDraft): { body: NewAgentSettings; problems: FieldProblems } {
+  const { body, problems } = readAgentDraft(draft);
+  const { context, ...others } = body;
+  return { body: Object.keys(context).length > 0 ? body : others, problems };
 }
 
 const MAX_INT32 = 2 ** 31 - 1;

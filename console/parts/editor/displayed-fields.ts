@@ -15,6 +15,7 @@ type AgentRuntime = Pick<
   | 'budget'
   | 'output_schema'
   | 'overridable'
+  | 'context'
 >;
 
 /** Returns the runtime settings of an agent version for display and comparison. */
@@ -46,7 +47,21 @@ export function runtimeFields(runtime: AgentRuntime): DisplayedField[] {
     { label: 'Seconds', text: seconds?.toString() ?? 'No limit' },
     { label: 'Output schema', text: schemaText(runtime.output_schema) },
     { label: 'Overridable settings', text: runtime.overridable.toSorted().join('\n') },
+    { label: 'Long conversations', text: contextText(runtime.context) },
   ];
+}
+
+/** One line for each member that is set. */
+function contextText(context: AgentRuntime['context']): string {
+  const lines = [
+    ['Strategy', context.strategy],
+    ['Threshold', context.threshold],
+    ['Turns to keep', context.keep_turns],
+    ['Context window', context.window],
+    ['Model of summaries', context.model],
+    ['Instructions for summaries', context.instructions],
+  ].flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${value}`]));
+  return lines.length === 0 ? 'Defaults' : lines.join('\n');
 }
 
 function schemaText(schema: AgentRuntime['output_schema']): string {

@@ -5,17 +5,20 @@ export interface NumberFieldProps {
   hint?: string;
   optional?: boolean;
   placeholder?: string;
+  /** The number may have a decimal point. */
+  isDecimal?: boolean;
   value: string;
   onChange: (value: string) => void;
   error: string | undefined;
 }
 
-/** A whole number as text, so that an invalid entry stays in the field for correction. */
+/** A number as text, so that an invalid entry stays in the field for correction. */
 export function NumberField({
   label,
   hint,
   optional = false,
   placeholder,
+  isDecimal = false,
   value,
   onChange,
   error,
@@ -23,7 +26,7 @@ export function NumberField({
   return (
     <Field label={label} optional={optional} hint={hint} error={error}>
       <Input
-        inputMode="numeric"
+        inputMode={isDecimal ? 'decimal' : 'numeric'}
         dir="ltr"
         placeholder={placeholder}
         value={value}

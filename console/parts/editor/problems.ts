@@ -39,3 +39,15 @@ export function wholeNumber(
   const range = `a whole number from ${min} to ${max.toLocaleString('en')}`;
   return { problem: optional ? `Enter ${range}, or leave the field empty.` : `Enter ${range}.` };
 }
+
+/** Parses a decimal number within a range. An empty text is valid. */
+export function decimalNumber(
+  text: string,
+  { min, max }: Pick<NumberRange, 'min' | 'max'>,
+): { value?: number; problem?: string } {
+  const trimmed = text.trim();
+  if (trimmed === '') return {};
+  const value = Number(trimmed);
+  if (/^\d*\.?\d+$/.test(trimmed) && value >= min && value <= max) return { value };
+  return { problem: `Enter a number from ${min} to ${max}, or leave the field empty.` };
+}

@@ -3,6 +3,7 @@ import {
   agentDraftOf,
   EMPTY_AGENT_DRAFT,
   readAgentDraft,
+  readNewAgentDraft,
 } from '../../../console/parts/editor/agent-draft.ts';
 
 describe('readAgentDraft', () => {
@@ -22,7 +23,10 @@ describe('readAgentDraft', () => {
       ],
       output_schema: false,
       overridable: ['model' as const],
-      context: { threshold: 0.5 },
+      context: {
+        ...{ strategy: 'drop_tool_results' as const, threshold: 0.5, keep_turns: 2, window: 8_000 },
+        ...{ model: 'rehearsal/echo', instructions: 'Keep names.' },
+      },
     };
     const draft = agentDraftOf(settings);
     expect(readAgentDraft(draft).body).toEqual(settings);
@@ -32,5 +36,19 @@ describe('readAgentDraft', () => {
         ['name', 'description', 'input_schema'].map((field) => `/client_tools/7/${field}`),
       ),
     );
+  });
+
+  it('omits the defaults of long conversations, and reports numbers out of range at their fields', () => {
+    expect(readAgentDraft(EMPTY_AGENT_DRAFT).body.context).toEqual({});
+    expect(readNewAgentDraft(EMPTY_AGENT_DRAFT).body).not.toHaveProperty('context');
+    const draft = { ...EMPTY_AGENT_DRAFT, contextThreshold: ' .5 ', contextKeepTurns: '4' };
+    expect(readNewAgentDraft(draft).body.context).toEqual({ threshold: 0.5, keep_turns: 4 });
+    for (const threshold of ['0.09', '0.96', '0,5', '-0.5', 'half'])
+      expect(readAgentDraft({ ...draft, contextThreshold: threshold }).problems, threshold).toHaveProperty([
+        '/context/threshold',
+      ]);
+    const { problems } = readAgentDraft({ ...draft, contextKeepTurns: '1.5', contextWindow: '999' });
+    expect(problems).toHaveProperty(['/context/keep_turns']);
+    expect(problems).toHaveProperty(['/context/window']);
   });
 });
