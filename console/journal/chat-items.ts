@@ -1,4 +1,5 @@
 import type { ApprovalDetails, TurnUsage } from '../gen/types.gen.ts';
+import type { CompactionData } from './compaction-text.ts';
 import type { DurableEvent, EventOf } from './event.ts';
 import type { StoredPart } from './stored-part.ts';
 
@@ -95,6 +96,15 @@ export interface Notice {
   text: string;
 }
 
+/** A change of what the model gets of the conversation. */
+export interface Compaction {
+  kind: 'compaction';
+  key: string;
+  seq: number;
+  createdAt: string;
+  data: CompactionData;
+}
+
 export interface TurnEnd {
   kind: 'end';
   key: string;
@@ -129,4 +139,12 @@ export interface FileChanges {
   files: { seq: number; path: string; change: 'created' | 'modified' | 'deleted' }[];
 }
 
-export type ChatItem = ChatMessage | ToolCall | TurnAuthorization | Notice | TurnEnd | Upload | FileChanges;
+export type ChatItem =
+  | ChatMessage
+  | ToolCall
+  | TurnAuthorization
+  | Notice
+  | Compaction
+  | TurnEnd
+  | Upload
+  | FileChanges;

@@ -9,6 +9,7 @@ export type {
   ApprovalRequest,
   ChatItem,
   ChatMessage,
+  Compaction,
   FileChanges,
   Notice,
   ToolCall,
@@ -125,6 +126,9 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
         call.stderrRanges = event.data.stderr_ranges ?? [];
         break;
       }
+      case 'agent.context_compacted':
+        items.push({ kind: 'compaction', ...base, data: event.data });
+        break;
       case 'approval.requested': {
         const { approval_id: approvalId, kind, expires_at: expiresAt, details } = event.data;
         const undecided = { decision: undefined, reason: undefined, channel: undefined };

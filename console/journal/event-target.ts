@@ -33,6 +33,7 @@ function isPartOf(item: ChatItem, { type, seq, turn_id: turnId, data }: JournalE
     case 'files':
     case 'notice':
       return item.seq <= seq && seq <= item.lastSeq && PARTS[item.kind].test(type);
+    case 'compaction':
     case 'end':
       return false;
   }

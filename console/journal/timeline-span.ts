@@ -1,6 +1,6 @@
 export interface TimelineSpan {
   key: string;
-  kind: 'queue' | 'step' | 'model' | 'tool' | 'approval' | 'retry' | 'idle' | 'message';
+  kind: 'queue' | 'step' | 'model' | 'tool' | 'approval' | 'retry' | 'idle' | 'message' | 'compaction';
   name: string;
   /** Sequence number of its first event; undefined for a span without an event. */
   seq: number | undefined;

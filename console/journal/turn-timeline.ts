@@ -1,4 +1,5 @@
 import type { Turn } from '../gen/types.gen.ts';
+import { compactionText, compactionTokensText } from './compaction-text.ts';
 import type { DurableEvent } from './event.ts';
 import { idleSpans } from './idle-spans.ts';
 import { retriesOf, retrySummary } from './retries.ts';
@@ -63,11 +64,14 @@ class TimelineFold {
   #step: TimelineSpan | undefined;
   #finishedSteps = 0;
   #attempt = 1;
+  /** Time of the newest event. */
+  #newest: number;
   #unreported = 0;
 
   constructor(turnId: string, turnStart: number) {
     this.#turnId = turnId;
     this.#turnStart = turnStart;
+    this.#newest = turnStart;
   }
 
   get hasUnreportedTokens(): boolean {
@@ -75,6 +79,11 @@ class TimelineFold {
   }
 
   add(event: DurableEvent): void {
+    this.#addSpans(event);
+    this.#newest = timeOf(event);
+  }
+
+  #addSpans(event: DurableEvent): void {
     switch (event.type) {
       case 'model.request_started': {
         const name = `Step ${this.#finishedSteps + 1}${this.#attempt > 1 ? `, attempt ${this.#attempt}` : ''}`;
@@ -109,6 +118,18 @@ class TimelineFold {
           ...newSpan(event.event_id, 'message', name, event.seq, at),
           ...{ end: at, detail },
         });
+        break;
+      }
+      case 'agent.context_compacted': {
+        // The runner compacts between two requests and does nothing else, so the work begins at the event before.
+        const span = newSpan(
+          event.event_id,
+          'compaction',
+          compactionText(event.data),
+          event.seq,
+          this.#newest,
+        );
+        this.#spans.push({ ...span, end: timeOf(event), detail: compactionTokensText(event.data) });
         break;
       }
       case 'agent.tool_use': {

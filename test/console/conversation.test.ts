@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { activityOf } from '../../console/journal/activity.ts';
 import type { ChatItem } from '../../console/journal/chat-items.ts';
+import { compactionText } from '../../console/journal/compaction-text.ts';
 import { Conversation } from '../../console/journal/conversation.ts';
 import type { JournalEvent } from '../../console/journal/event.ts';
 import { itemShowing } from '../../console/journal/event-target.ts';
@@ -10,6 +11,7 @@ import {
   APPROVAL_REQUESTED,
   byUser,
   chatFrom,
+  compacted,
   type EventSpec,
   eventFrom,
   journal,
@@ -302,5 +304,41 @@ describe('Conversation', () => {
     const later = conversation.read({ events: events.slice(2), drafts: [], progress: new Map() });
     const all = conversation.read({ events, drafts: [], progress: new Map() });
     expect(kindsOfOthers(all, later)).toEqual(['user']);
+  });
+});
+
+describe('Conversation with compactions', () => {
+  it('shows a compaction at its place, between the message of its turn and the answer', () => {
+    const events = journal(['user.message', text('Which name?')], compacted(), [
+      'agent.message',
+      { message_id: 'msg_1', ...text('Ada') },
+    ]);
+    const chat = chatFrom(events);
+    expect(chat.map(({ kind }) => kind)).toEqual(['user', 'compaction', 'agent']);
+    const [, event] = events;
+    expect(event && itemShowing(chat, event)).toBe(chat[1]);
+  });
+
+  it.each([
+    [{}, 'Earlier messages were replaced by a summary'],
+    [
+      { strategy: 'drop_turns', fallback: 'summary_failed' },
+      'The oldest messages were left out, because no summary could be written',
+    ],
+    [
+      { strategy: 'drop_turns', fallback: 'results_too_small' },
+      'The oldest messages were left out, because moving outputs to files was not enough',
+    ],
+    [
+      { strategy: 'drop_tool_results', moved: [{ seq: 3, path: '.outputs/3', bytes: 9_000, shown: 0 }] },
+      'Large outputs of tools were moved to files',
+    ],
+    [
+      { strategy: 'drop_tool_results', moved: [{ seq: 3, bytes: 9_000, shown: 0 }] },
+      'Large outputs of tools were left out',
+    ],
+  ])('describes the compaction %o', (data, expected) => {
+    const [item] = chatFrom(journal(compacted(data)));
+    expect(item?.kind === 'compaction' && compactionText(item.data)).toBe(expected);
   });
 });

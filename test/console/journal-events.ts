@@ -57,6 +57,15 @@ export const APPROVAL_REQUESTED: EventSpec = [
   },
 ];
 
+/** The event of a compaction that writes a summary; `data` has the other members. */
+export const compacted = (data: object = {}): EventSpec => [
+  'agent.context_compacted',
+  {
+    ...{ from_seq: 1, to_seq: 9, strategy: 'summarize', summary: 'Names: Ada.', kept: [] },
+    ...{ tokens_before: 12_300, tokens_after: 4_100, ...data },
+  },
+];
+
 export const retryingError = (code: string): EventSpec => [
   'session.error',
   { error: { code, message: 'Later.' }, retry_status: 'retrying' },

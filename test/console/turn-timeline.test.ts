@@ -6,7 +6,15 @@ import type { TimelineSpan } from '../../console/journal/timeline-span.ts';
 import { timelineOf } from '../../console/journal/turn-timeline.ts';
 import { tokensText } from '../../console/journal/usage-text.ts';
 import { exactDurationText } from '../../console/parts/text/duration.ts';
-import { APPROVAL_REQUESTED, type EventSpec, journal, retryingError, START, USE } from './journal-events.ts';
+import {
+  APPROVAL_REQUESTED,
+  compacted,
+  type EventSpec,
+  journal,
+  retryingError,
+  START,
+  USE,
+} from './journal-events.ts';
 
 type Turn = Parameters<typeof timelineOf>[0];
 
@@ -90,6 +98,19 @@ describe('timelineOf', () => {
       ['idle', 'Idle', 800, 900],
       ['step', 'Step 2', 900, 1_000, [['model', 'm', 900, 1_000]]],
     ]);
+  });
+
+  it('shows a compaction with its tokens, from the event before it to the next request', () => {
+    const { spans } = timelineOf(
+      turnOf({ finished_at: time(300) }),
+      journal(STARTED, compacted({ strategy: 'drop_turns' }), REQUEST, response(100)),
+    );
+    expect(outline(spans)).toEqual([
+      ['compaction', 'The oldest messages were left out', 0, 100],
+      ['idle', 'Idle', 100, 200],
+      ['step', 'Step 1', 200, 300, [['model', 'm', 200, 300]]],
+    ]);
+    expect(spans[0]).toMatchObject({ seq: 2, detail: 'from about 12,300 to 4,100 tokens' });
   });
 
   it('shows retries as one span with their count, and the attempts of the step', () => {

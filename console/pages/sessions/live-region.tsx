@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ChatItem } from '../../journal/chat.ts';
+import { compactionText } from '../../journal/compaction-text.ts';
 import type { JournalView } from '../../journal/view.ts';
 
 /** Maximum length of an announcement. The full text is in the conversation. */
@@ -51,6 +52,7 @@ function announcementsOf(item: ChatItem): string[] {
   if (item.kind === 'agent' && !item.isDraft && item.text.trim() !== '')
     return [`Agent: ${truncate(withoutMarkdown(item.text))}`];
   if (item.kind === 'notice') return [item.text];
+  if (item.kind === 'compaction') return [`${compactionText(item.data)}.`];
   // Completed turns end with a message, interrupted ones with a notice.
   if (item.kind !== 'end' || (item.outcome !== 'failed' && item.outcome !== 'cancelled')) return [];
   return [`Turn ${item.outcome}.`, ...(item.error ? [item.error.message] : [])];

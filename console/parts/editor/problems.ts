@@ -12,6 +12,16 @@ export function problemAt(problems: FieldProblems, pointer: string): string | un
     .join(' ');
 }
 
+/** Returns the errors of the models behind the first one, with their positions among themselves. */
+export function fallbackModelProblem(problems: FieldProblems): string | undefined {
+  const own = Object.entries(problems).flatMap(([pointer, message]): [string, string][] => {
+    const [, index] = /^\/models\/(\d+)$/.exec(pointer) ?? [];
+    if (index === undefined) return pointer === '/models' ? [[pointer, message]] : [];
+    return index === '0' ? [] : [[`/models/${Number(index) - 1}`, message]];
+  });
+  return problemAt(Object.fromEntries(own), '/models');
+}
+
 /** Array entries are numbered from one in messages. */
 const partName = (part: string) => (/^\d+$/.test(part) ? `entry ${Number(part) + 1}` : part);
 

@@ -8,7 +8,7 @@ import { readObject, readTexts } from './json.ts';
 import { JsonField } from './json-field.tsx';
 import { ModelField } from './model-field.tsx';
 import { NumberField } from './number-field.tsx';
-import { type FieldProblems, problemAt } from './problems.ts';
+import { type FieldProblems, fallbackModelProblem, problemAt } from './problems.ts';
 import { PromptField } from './prompt-field.tsx';
 import { useToolProblems } from './tool-problems.ts';
 import { ToolsField } from './tools-field.tsx';
@@ -48,7 +48,7 @@ export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFields
           label="Fallback models"
           optional
           hint="One per line. A turn continues with the next one when the retries of a model are spent because its provider is overloaded or unreachable."
-          error={at('/models')}
+          error={fallbackModelProblem(problems)}
         >
           <TextArea
             rows={2}

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../support/wait.ts';
 import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
 
 const OUTPUT_SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
@@ -100,6 +101,93 @@ describe('advanced settings of an agent', () => {
       output_schema: null,
       overridable: ['budget', 'max_steps'],
     });
+    expect(consoleMessages).toEqual([]);
+    await page.context().close();
+  });
+
+  it('set how long conversations are shortened, with errors at their fields and defaults omitted', async () => {
+    const { page, consoleMessages } = await fixture.open('/agents/new');
+    const bodies: Record<string, unknown>[] = [];
+    page.on('request', (request) => {
+      if (/\/agents(\/|$)/.test(request.url()) && request.method() !== 'GET')
+        bodies.push(request.postDataJSON() as Record<string, unknown>);
+    });
+    const field = (name: string) => page.getByRole('textbox', { name, exact: false });
+    const error = (text: string) => page.getByRole('alert').filter({ hasText: text });
+    await page.getByLabel('Name', { exact: true }).fill('Archivist');
+    await page.getByLabel('Model', { exact: true }).fill('rehearsal/shell');
+    await page.getByRole('button', { name: 'Show advanced settings' }).click();
+    await field('Threshold').fill('0.99');
+    await page.getByRole('combobox', { name: 'Model of summaries' }).fill('unknown/large');
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await error('Threshold: Enter a number from 0.1 to 0.95').waitFor();
+    await field('Threshold').and(page.locator(':focus')).fill('0.7');
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await error('Model of summaries: Must name a configured provider').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('combobox', { name: 'Model of summaries' }).fill('');
+    await page.getByRole('radio', { name: 'Do not shorten' }).click();
+    await page.getByRole('combobox', { name: 'Model of summaries' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Archivist' }).waitFor();
+    const id = new URL(page.url()).pathname.split('/')[2] ?? '';
+    expect(await settingsOf(id)).toMatchObject({ context: { strategy: 'none', threshold: 0.7 } });
+
+    await page.getByLabel('Description').fill('Keeps.');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await until('the description is saved', async () => (await settingsOf(id)).description === 'Keeps.');
+    expect(bodies.at(-1)).toEqual({ description: 'Keeps.' });
+    await page.getByRole('radio', { name: 'Summarize (default)' }).click();
+    await field('Threshold').fill('');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Version 2').waitFor();
+    expect((await settingsOf(id)).context).toEqual({});
+    await page.goto(`/agents/${id}?tab=versions`);
+    await page.getByText('Strategy: none').waitFor();
+    expect(consoleMessages.filter((text) => !text.includes('400'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shorten a conversation, which the conversation and the timeline show', async () => {
+    const agent = await fixture.api.createAgent({
+      model: 'rehearsal/shell',
+      tools: [{ name: 'bash', permission: 'allow' }],
+      context: { window: 4_000, keep_turns: 1 },
+    });
+    const { body } = await fixture.api.post(`/agents/${agent}/conversations`, { message: '$ seq 1 4000' });
+    const session = `/sessions/${body.data.session_id}`;
+    const completed = (count: number) =>
+      until(`${count} turns are completed`, async () => {
+        const turns = (await fixture.api.get(`${session}/turns`)).body.data as { status: string }[];
+        return turns.filter(({ status }) => status === 'completed').length === count;
+      });
+    await completed(1);
+    const { page, consoleMessages } = await fixture.open(session, PHONE);
+    const divider = (text: string) => page.getByRole('button', { name: new RegExp(`^${text}.*from about`) });
+    const details = page.getByRole('region', { name: 'Moved outputs' });
+    await divider('Large outputs of tools were moved to files').press('Enter');
+    await page.getByText('The session keeps all messages and outputs.').waitFor();
+    await details.getByText('The model still gets the first').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await divider('Large outputs of tools were moved to files').press('Enter');
+    await details.waitFor({ state: 'detached' });
+
+    await fixture.api.post(`${session}/messages`, { content: '$ seq 1 3000' });
+    await completed(2);
+    await divider('Earlier messages were replaced by a summary').last().press('Enter');
+    await page.getByRole('region', { name: 'Summary' }).getByText('nothing to run').waitFor();
+    await details.getByRole('link', { name: /^Event \d+$/ }).waitFor();
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await axeViolations(page)).toEqual([]);
+    await details.getByRole('link', { name: /^\.outputs/ }).press('Enter');
+    await page.getByRole('tab', { name: 'Files', selected: true }).waitFor();
+
+    await page.goto(`${session}?view=timeline`);
+    const mark = page.getByRole('link', { name: /^Earlier messages were replaced by a summary.*tokens/ });
+    await mark.waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await mark.press('Enter');
+    await page.getByRole('heading', { name: /agent\.context_compacted$/ }).waitFor();
     expect(consoleMessages).toEqual([]);
     await page.context().close();
   });

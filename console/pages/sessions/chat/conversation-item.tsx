@@ -6,6 +6,7 @@ import { loadChunk } from '../../../parts/navigation/load-chunk.ts';
 import { durationText } from '../../../parts/text/duration.ts';
 import { classes } from '../../../ui/classes.ts';
 import { Skeleton } from '../../../ui/skeleton.tsx';
+import { CompactionDivider } from './compaction/compaction-divider.tsx';
 import { FileChangeList, UploadItem } from './file-items.tsx';
 import { Message } from './message.tsx';
 import { ToolCallCard } from './tool-call-card.tsx';
@@ -69,6 +70,10 @@ function ItemContent({ item, session, mayWrite, onRaw }: Omit<ConversationItemPr
       return <FileChangeList files={item} sessionId={session.session_id} />;
     case 'notice':
       return <NoticeLine notice={item} />;
+    case 'compaction':
+      return (
+        <CompactionDivider compaction={item} sessionId={session.session_id} onRaw={() => onRaw(item.seq)} />
+      );
     case 'end':
       return <TurnEndLine end={item} onRaw={onRaw} />;
   }

@@ -61,7 +61,8 @@ export function FileChangeList({ files: { files }, sessionId }: { files: FileCha
 
 const FILE = 'flex max-w-full items-center gap-1.5 rounded-lg border border-line px-2 py-1 text-[13px]';
 
-function FileLink({ sessionId, path }: { sessionId: string; path: string }) {
+/** Link to a file of the session's workspace. */
+export function FileLink({ sessionId, path }: { sessionId: string; path: string }) {
   return (
     <TextLink
       to="/sessions/$sessionId"

@@ -12,6 +12,7 @@ const BARS: Record<TimelineSpan['kind'], string> = {
   retry: 'bg-warn',
   idle: 'border border-dashed border-muted',
   message: 'bg-accent',
+  compaction: 'bg-ink',
 };
 
 /** The time that the chart covers, in Unix milliseconds. */
@@ -93,7 +94,9 @@ function RowContent({ span, times, isNested, isTarget }: RowContentProps) {
           dir="auto"
           className={classes(
             'min-w-0 flex-1 text-[13px]',
-            span.kind === 'retry' || span.exitCode !== undefined ? 'wrap-anywhere' : 'truncate',
+            span.kind === 'retry' || span.kind === 'compaction' || span.exitCode !== undefined
+              ? 'wrap-anywhere'
+              : 'truncate',
             isNested && 'ps-3',
             span.isError ? 'text-bad' : span.exitCode !== undefined && 'text-warn',
             span.kind === 'idle' && 'text-muted',
@@ -101,6 +104,7 @@ function RowContent({ span, times, isNested, isTarget }: RowContentProps) {
         >
           {nameOf(span)}
           {span.isError && <span className="sr-only"> failed</span>}
+          {span.kind === 'compaction' && <span className="block text-xs text-muted">{span.detail}</span>}
         </span>
         {/* The line of a retry contains its duration. */}
         {(span.kind !== 'retry' || isOpen) && (
@@ -108,7 +112,7 @@ function RowContent({ span, times, isNested, isTarget }: RowContentProps) {
             {durationText(end - span.start)}
             <span className="sr-only">
               {isOpen && ' so far'}
-              {span.detail && `, ${span.detail}`}
+              {span.detail && span.kind !== 'compaction' && `, ${span.detail}`}
             </span>
           </span>
         )}
