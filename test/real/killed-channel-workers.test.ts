@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seeded } from '../chaos/random.ts';
 import { dataOfCreated } from '../support/api.ts';
 import { createChannelClient, type PulledPost } from '../support/channel-client.ts';
+import { type ChannelTurn, channelTurns } from '../support/channel-turns.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
 import { brokenInvariants } from '../support/invariants.ts';
 import { freePort } from '../support/port.ts';
-import { startTelegram, type Telegram } from '../support/products/telegram/server.ts';
 import { killUntil } from '../support/random-kills.ts';
 import { rowsOn } from '../support/sql.ts';
 import { until } from '../support/wait.ts';
+import { type ChatProduct, type ChatProducts, startChatProducts } from './channel-kills/chats.ts';
 
 const SEED = Number(process.env.SERVICE_TEST_SEED ?? 22);
 /** The messages are sent, and processes are killed, during this time. */
@@ -22,25 +23,11 @@ const VICTIMS = [
   ...(['deployments', 'deployments 2', 'sessions', 'runner', 'edge'] as const),
 ] as const;
 const PULLED = { conversations: 10, messages: 12 };
-const TELEGRAM = { chats: 4, messages: 5 };
+/** In each product. */
+const CHATS = { count: 3, messages: 4 };
 /** A callback whose answer was lost is sent again. */
 const REPEATED = 0.3;
 
-interface Turn {
-  sessionId: string;
-  turnId: string;
-  /** The texts of its user messages. */
-  messages: string[];
-  /** The answer in the journal. */
-  answer: string;
-  end: string | undefined;
-}
-interface JournalRow {
-  sessionId: string;
-  type: string;
-  turnId: string | null;
-  data: { content?: { type: string; text?: string }[]; turn_id?: string };
-}
 interface Post {
   post_id: string;
   conversation: string;
@@ -54,16 +41,13 @@ interface Post {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe(`channels of two channel workers that are killed, seed ${SEED}`, () => {
-  let telegram: Telegram;
+  let products: ChatProducts;
   let fleet: Fleet;
   let deployments: string;
   beforeAll(async () => {
-    telegram = await startTelegram({
-      seed: SEED,
-      faults: { rate429: 0.06, rate5xx: 0.06, appliedThenCut: 0.15 },
-    });
+    products = await startChatProducts(SEED, CHATS.count);
     const settings = {
-      SERVICE_CHANNELS_API_URLS: `telegram=${telegram.apiUrl}`,
+      SERVICE_CHANNELS_API_URLS: products.apiUrls,
       SERVICE_TURN_LEASE_SECONDS: '2',
     };
     fleet = await startFleet(settings, { secondInstances: ['deployments'] });
@@ -76,7 +60,7 @@ describe(`channels of two channel workers that are killed, seed ${SEED}`, () => 
   afterAll(async () => {
     const broken = fleet ? await brokenInvariants(fleet.databaseUrl) : [];
     await fleet?.[Symbol.asyncDispose]();
-    await telegram?.[Symbol.asyncDispose]();
+    await products?.[Symbol.asyncDispose]();
     expect(broken).toEqual([]);
   });
 
@@ -111,31 +95,17 @@ describe(`channels of two channel workers that are killed, seed ${SEED}`, () => 
     );
   }
 
-  /** The turns of a channel in the order of their first messages, as the journals of its sessions tell them. */
-  async function turnsOf(channel: string): Promise<Turn[]> {
-    const events = await rows<JournalRow>(`
-      select j.session_id as "sessionId", e ->> 'type' as type, e ->> 'turn_id' as "turnId", e -> 'data' as data
-      from sessions.journal j join sessions.sessions s using (session_id),
-        json_array_elements(j.events::json) with ordinality as listed (e, place)
-      where s.deployment_id = '${channel}' order by j.session_id, j.first_seq, place`);
-    const turns = new Map<string, Turn>();
-    for (const { sessionId, type, turnId, data } of events) {
-      const id = data.turn_id ?? turnId;
-      if (!id) continue;
-      const turn = turns.get(id) ?? { sessionId, turnId: id, messages: [], answer: '', end: undefined };
-      turns.set(id, turn);
-      const text = data.content?.map((part) => part.text ?? '').join('') ?? '';
-      if (type === 'user.message') turn.messages.push(text);
-      if (type === 'agent.message') turn.answer += text;
-      if (ENDS.has(type)) turn.end = type;
-    }
-    return [...turns.values()];
-  }
-
-  /** Checks that the messages of each conversation are one turn each, in order and in one session. */
-  function expectOneTurnEach(turns: readonly Turn[], sent: readonly (readonly string[])[]): void {
+  /** Checks that the messages of each conversation are one turn each, in one session, and in order unless a product has none. */
+  function expectOneTurnEach(
+    turns: readonly ChannelTurn[],
+    sent: readonly (readonly string[])[],
+    keepsOrder = true,
+  ): void {
     const sessions = Map.groupBy(turns, ({ sessionId }) => sessionId);
-    const told = Array.from(sessions.values(), (some) => some.map(({ messages }) => messages));
+    const told = Array.from(sessions.values(), (some) => {
+      const texts = some.map(({ messages }) => messages);
+      return keepsOrder ? texts : texts.sort();
+    });
     const expected = sent.map((texts) => texts.map((text) => [text]));
     const sorted = (lists: string[][][]) =>
       lists.sort((one, other) => (String(one) < String(other) ? -1 : 1));
@@ -178,7 +148,7 @@ describe(`channels of two channel workers that are killed, seed ${SEED}`, () => 
       await fleet.ready();
       await drained(channel);
 
-      const turns = await turnsOf(channel);
+      const turns = await channelTurns(fleet.databaseUrl, channel);
       expectOneTurnEach(turns, sent);
       const posts = new Map<string, PulledPost>();
       for (let after = '', size = 1; size > 0; ) {
@@ -208,62 +178,79 @@ describe(`channels of two channel workers that are killed, seed ${SEED}`, () => 
   );
 
   it(
-    'of Telegram: each message is one turn in order, and each chat ends as its journal',
+    'of Telegram, Slack and Discord: each message is one turn, and each chat ends as its journal',
     async () => {
-      telegram.faults.enqueue('sendMessage', { kind: 'applied_then_cut' });
-      const bot = telegram.createBot();
-      const credentials = { bot_token: bot.token };
-      const members = { provider: 'telegram', credentials, config: { mode: 'polling' } };
-      const channel = String((await createChannel(members)).deployment_id);
       const random = seeded(SEED + 2);
-      const chats = Array.from({ length: TELEGRAM.chats }, (_, index) => {
-        const user = telegram.createUser({ firstName: `User ${index}` });
-        return { user, chat: telegram.privateChat(user, bot) };
-      });
-      const sent = chats.map((_, chat) =>
-        Array.from({ length: TELEGRAM.messages }, (_, index) => `chat ${chat}, message ${index}`),
+      const channels = await Promise.all(products.all.map(connected));
+      const sent = products.all.map(({ provider }) =>
+        Array.from({ length: CHATS.count }, (_, chat) =>
+          Array.from({ length: CHATS.messages }, (_, index) => `${provider} ${chat}, message ${index}`),
+        ),
       );
+      const writing = products.all.flatMap(({ chats, loseResponse }, product) => {
+        loseResponse();
+        return chats.map(async (chat, index) => {
+          for (const text of sent[product]?.[index] ?? []) {
+            await pause(random() * ((2 * KILLING_MS) / CHATS.messages));
+            chat.send(text);
+          }
+        });
+      });
       const [kills] = await Promise.all([
         killUntil(Date.now() + KILLING_MS, fleet, VICTIMS, seeded(SEED + 3)),
-        ...chats.map(async ({ user, chat }, index) => {
-          for (const text of sent[index] ?? []) {
-            await pause(random() * ((2 * KILLING_MS) / TELEGRAM.messages));
-            telegram.post({ from: user, chat, text });
-          }
-        }),
+        ...writing,
       ]);
       expect(kills).toBeGreaterThan(2);
-      await until('all updates are received', () => bot.updates.pending.length === 0, DRAIN_MS);
       await fleet.ready();
-      await drained(channel);
-
-      const turns = await turnsOf(channel);
-      expectOneTurnEach(turns, sent);
-      const posts = await fleet.api.list<Post>(`${deployments}/${channel}/posts?limit=100`);
-      expect(posts.filter(({ state }) => state !== 'posted')).toEqual([]);
       let repeated = 0;
-      for (const [index, { chat }] of chats.entries()) {
-        const wanted = turns.filter(({ messages }) => sent[index]?.includes(messages[0] ?? ''));
-        const postOf = ({ turnId }: Turn) => posts.filter((post) => post.turn_id === turnId);
-        const told = wanted.flatMap(postOf);
-        expect(told.map(({ turn_id }) => turn_id)).toEqual(wanted.map(({ turnId }) => turnId));
-        const messages = telegram.messages(chat).filter(({ from }) => from?.is_bot);
-        const ids = told.map(({ external_id }) => external_id);
-        const isCurrent = (message: (typeof messages)[number]) => ids.includes(String(message.message_id));
-        expect(messages.filter(isCurrent).map(({ text }) => text)).toEqual(
-          wanted.map(({ answer }) => answer),
-        );
-        // A message that was shown before shows the answer as far as it had come.
-        const marked = told.filter((post) => post.maybe_duplicate).map(({ turn_id }) => turn_id);
-        const repeatable = wanted.filter(({ turnId }) => marked.includes(turnId)).map(({ answer }) => answer);
-        const earlier = messages.filter((message) => !isCurrent(message)).map(({ text }) => text ?? '');
-        expect(earlier.filter((text) => !repeatable.some((answer) => answer.startsWith(text)))).toEqual([]);
-        repeated += earlier.length;
+      for (const [index, product] of products.all.entries()) {
+        repeated += await expectAsJournal(product, channels[index] ?? '', sent[index] ?? []);
       }
       expect(repeated).toBeGreaterThan(0);
     },
-    TIMEOUT_MS,
+    2 * TIMEOUT_MS,
   );
-});
 
-const ENDS = new Set(['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']);
+  /** Creates the channel of a product. Returns its id when it is connected. */
+  async function connected({ provider, credentials, mode }: ChatProduct): Promise<string> {
+    const id = String((await createChannel({ provider, credentials, config: { mode } })).deployment_id);
+    await until(`the channel of ${provider} is connected`, async () => {
+      const { body } = await fleet.api.get(`${deployments}/${id}`);
+      return (body.data.connection as { state?: string } | undefined)?.state === 'connected';
+    });
+    return id;
+  }
+
+  /** Compares what a product shows with the journals. Returns the number of answers that were shown twice. */
+  async function expectAsJournal(
+    { provider, chats, keepsOrder }: ChatProduct,
+    channel: string,
+    sent: readonly (readonly string[])[],
+  ): Promise<number> {
+    const isReceived = async () =>
+      (await channelTurns(fleet.databaseUrl, channel)).length >= sent.flat().length;
+    await until(`each message of ${provider} is a turn`, isReceived, DRAIN_MS);
+    await drained(channel);
+    const turns = await channelTurns(fleet.databaseUrl, channel);
+    expectOneTurnEach(turns, sent, keepsOrder);
+    const posts = await fleet.api.list<Post>(`${deployments}/${channel}/posts?limit=100`);
+    expect(posts.filter(({ state }) => state !== 'posted')).toEqual([]);
+    let repeated = 0;
+    for (const [index, chat] of chats.entries()) {
+      const wanted = turns.filter(({ messages }) => sent[index]?.includes(messages[0] ?? ''));
+      const told = wanted.flatMap(({ turnId }) => posts.filter((post) => post.turn_id === turnId));
+      expect(told.map(({ turn_id }) => turn_id)).toEqual(wanted.map(({ turnId }) => turnId));
+      const ids = told.map(({ external_id }) => external_id);
+      const shown = chat.shown();
+      const isCurrent = ({ id }: { id: string }) => ids.some((one) => one === id || one?.endsWith(`:${id}`));
+      expect(shown.filter(isCurrent).map(({ text }) => text)).toEqual(wanted.map(({ answer }) => answer));
+      // A message that was shown before shows the answer as far as it had come.
+      const marked = told.filter((post) => post.maybe_duplicate).map(({ turn_id }) => turn_id);
+      const repeatable = wanted.filter(({ turnId }) => marked.includes(turnId)).map(({ answer }) => answer);
+      const earlier = shown.filter((message) => !isCurrent(message));
+      expect(earlier.filter(({ text }) => !repeatable.some((answer) => answer.startsWith(text)))).toEqual([]);
+      repeated += earlier.length;
+    }
+    return repeated;
+  }
+});
