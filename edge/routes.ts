@@ -42,6 +42,7 @@ import { modelRoutes } from './routes/models.ts';
 import { partRoutes } from './routes/parts.ts';
 import { probeRoutes } from './routes/probes.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
+import { sessionContextRoutes } from './routes/session-context.ts';
 import { sessionExtensionRoutes } from './routes/session-extensions.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { skillPublishRoutes } from './routes/skills/publish.ts';
@@ -67,6 +68,7 @@ export const ROUTES: readonly Route[] = [
   ...conversationRoutes,
   ...sessionRoutes,
   ...sessionExtensionRoutes,
+  ...sessionContextRoutes,
   ...messageRoutes,
   ...turnRoutes,
   ...approvalRoutes,

@@ -196,6 +196,12 @@ export const ERRORS = {
     'client',
     'The approval already has another decision, has expired, or its turn has ended.',
   ),
+  COMPACTION_DISABLED: kind(
+    409,
+    'state',
+    'client',
+    'The context strategy of the agent is `none`, so its history is never shortened.',
+  ),
   TURN_NOT_LAST: kind(
     409,
     'state',

@@ -257,6 +257,11 @@ export const EVENT_DATA = {
     ),
     /** The overrides in force for the turn. */
     overrides: optional(Type.Object({}, { additionalProperties: true })),
+    kind: optional(
+      Type.Literal('compaction', {
+        description: 'The turn has no message and no answer: it shortens the history for the model.',
+      }),
+    ),
   }),
   'turn.started': data(Attempt),
   'turn.blocked': data({ ...Attempt, kind: optional(Type.Enum([...ACTION_KINDS])) }),

@@ -775,9 +775,13 @@ export type Turn = {
      * ses_…: the session
      */
     session_id: string;
+    /**
+     * `answer`: the turn answers a message. `compaction`: it shortens the history for the model, without a message and an answer.
+     */
+    kind: 'answer' | 'compaction';
     status: 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
     /**
-     * The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.
+     * The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer or compacts.
      */
     queued_seq: number;
     /**
@@ -1071,6 +1075,67 @@ export type SessionExtensions = {
 };
 
 /**
+ * What the model gets in the next turn of a session. Token counts are estimates.
+ */
+export type SessionContext = {
+    /**
+     * The model of the next turn.
+     */
+    model: string;
+    window: number | null;
+    window_source: 'agent' | 'model' | 'provider' | null;
+    /**
+     * The setting of the agent.
+     */
+    strategy: 'summarize' | 'drop_tool_results' | 'none';
+    /**
+     * The part of the window, less the maximum output, at which the history is shortened.
+     */
+    threshold: number;
+    /**
+     * The number of newest turns that stay as they are.
+     */
+    keep_turns: number;
+    threshold_tokens: number | null;
+    estimated_tokens: number | null;
+    /**
+     * The estimated tokens of the parts of the next request.
+     */
+    parts: {
+        system: number | null;
+        tools: number | null;
+        history: number | null;
+        files: number | null;
+    };
+    last_compaction: {
+        /**
+         * The seq of its `agent.context_compacted` event.
+         */
+        seq: number;
+        /**
+         * trn_…: the turn that has made it
+         */
+        turn_id: string;
+        /**
+         * The time of the event.
+         */
+        created_at: string;
+        /**
+         * How the history was shortened.
+         */
+        strategy: 'summarize' | 'drop_tool_results' | 'drop_turns';
+        /**
+         * The estimated input before it.
+         */
+        tokens_before: number;
+        /**
+         * The estimated input after it.
+         */
+        tokens_after: number;
+    } | null;
+};
+
+/**
  * The server or model provider of an approval of kind `authorization` or `input`, and what it needs. Message, form and link are content of the server.
  */
 export type ApprovalDetails = {
@@ -1297,6 +1362,10 @@ export type TurnQueuedEvent = EventBase & {
         overrides?: {
             [key: string]: unknown;
         };
+        /**
+         * The turn has no message and no answer: it shortens the history for the model.
+         */
+        kind?: 'compaction';
     };
 };
 
@@ -6994,6 +7063,134 @@ export type GetSessionExtensionsResponses = {
 };
 
 export type GetSessionExtensionsResponse = GetSessionExtensionsResponses[keyof GetSessionExtensionsResponses];
+
+export type GetSessionContextData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
+        session_id: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/context';
+};
+
+export type GetSessionContextErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetSessionContextError = GetSessionContextErrors[keyof GetSessionContextErrors];
+
+export type GetSessionContextResponses = {
+    /**
+     * One `SessionContext`.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: SessionContext;
+    };
+};
+
+export type GetSessionContextResponse = GetSessionContextResponses[keyof GetSessionContextResponses];
+
+export type CompactSessionData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
+        session_id: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/compact';
+};
+
+export type CompactSessionErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `COMPACTION_DISABLED`: The context strategy of the agent is `none`, so its history is never shortened. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'COMPACTION_DISABLED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CompactSessionError = CompactSessionErrors[keyof CompactSessionErrors];
+
+export type CompactSessionResponses = {
+    /**
+     * There is nothing to shorten.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            turn_id: string | null;
+            seq: number | null;
+        };
+    };
+    /**
+     * The turn is queued.
+     */
+    202: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            turn_id: string | null;
+            seq: number | null;
+        };
+    };
+};
+
+export type CompactSessionResponse = CompactSessionResponses[keyof CompactSessionResponses];
 
 export type ListMessagesData = {
     body?: never;

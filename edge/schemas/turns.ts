@@ -19,6 +19,11 @@ export const TurnShape = Type.Object(
   {
     turn_id: id('trn', 'the turn'),
     session_id: id('ses', 'the session'),
+    kind: Type.Enum(['answer', 'compaction'], {
+      description:
+        '`answer`: the turn answers a message. `compaction`: it shortens the history for the model, without a message and an ' +
+        'answer.',
+    }),
     status: Type.Enum([
       'queued',
       'in_progress',
@@ -29,7 +34,7 @@ export const TurnShape = Type.Object(
       'cancelled',
     ]),
     queued_seq: count(
-      'The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.',
+      'The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer or compacts.',
       2,
     ),
     attempt: count('The number of times the turn was started.'),
@@ -74,6 +79,7 @@ export function serializeTurn(turn: Turn | undefined) {
   return {
     turn_id: turn?.turnId,
     session_id: turn?.sessionId,
+    kind: turn?.kind ?? 'answer',
     status: turn?.status,
     queued_seq: turn?.position,
     attempt: turn?.attempt,

@@ -80,7 +80,7 @@ export const peers: Peers<AgentsServiceDefinition> = {
   reportRunner: ['runner'],
   listRunners: ['edge'],
   listModels: ['edge'],
-  getModelWindow: ['runner'],
+  getModelWindow: ['runner', 'sessions'],
   storeModelWindow: ['runner'],
   createMcpServer: ['edge'],
   listMcpServers: ['edge'],

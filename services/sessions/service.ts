@@ -19,6 +19,7 @@ import { createFollowers } from './followers.ts';
 import { handBackTurns } from './hand-back.ts';
 import { approvalHandlers } from './handlers/approvals.ts';
 import { chatHandlers } from './handlers/chats.ts';
+import { compactHandlers } from './handlers/compact.ts';
 import type { SessionsHandlerContext } from './handlers/context.ts';
 import { creationHandlers } from './handlers/create.ts';
 import { extensionHandlers } from './handlers/extensions.ts';
@@ -31,6 +32,7 @@ import { regenerateHandlers } from './handlers/regenerate.ts';
 import { runnerHandlers } from './handlers/runner-rpcs.ts';
 import { sandboxHandlers } from './handlers/sandboxes.ts';
 import { createSessionAccess } from './handlers/session-access.ts';
+import { contextHandlers } from './handlers/session-context.ts';
 import { signalHandlers } from './handlers/signals.ts';
 import { toolCallHandlers } from './handlers/tool-calls.ts';
 import { turnControlHandlers } from './handlers/turn-control.ts';
@@ -42,6 +44,7 @@ import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
 import { createChatStore } from './store/chats.ts';
 import { createClientCalls } from './store/client-calls.ts';
+import { createContextStore } from './store/context.ts';
 import { createCreations } from './store/creations.ts';
 import { createEventStore } from './store/events.ts';
 import { createSessionForks } from './store/forks.ts';
@@ -83,6 +86,8 @@ export const peers: Peers<SessionsServiceDefinition> = {
   releaseQueue: ['edge'],
   cancelTurn: ['edge', 'channels'],
   regenerateAnswer: ['edge'],
+  compactSession: ['edge'],
+  getSessionContext: ['edge'],
   forkSession: ['edge'],
   recordChat: ['edge'],
   findChat: ['edge'],
@@ -229,6 +234,7 @@ export async function openSessions(
     forks: createSessionForks(db, ids),
     chats,
     creations: createCreations(store),
+    contexts: createContextStore(db),
     lists,
     attachments: createAttachments(clients),
     unmadeSessions: createUnmadeSessions({ files: clients.files, lists }),
@@ -264,6 +270,8 @@ export async function openSessions(
         ...toolCallHandlers(handlers),
         ...turnControlHandlers(handlers),
         ...regenerateHandlers(handlers),
+        ...compactHandlers(handlers),
+        ...contextHandlers(handlers),
         ...lifecycleHandlers(handlers),
         ...forkHandlers(handlers),
         ...chatHandlers(handlers),

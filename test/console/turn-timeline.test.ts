@@ -27,6 +27,7 @@ const time = (ms: number) => new Date(START + ms).toISOString();
 const turnOf = (fields: Partial<Turn> = {}): Turn => ({
   turn_id: 'trn_1',
   session_id: 'ses_1',
+  kind: 'answer',
   status: 'completed',
   queued_seq: 2,
   attempt: 1,

@@ -47,7 +47,10 @@ const MAX_BYTES_OF_TOKEN_DETAILS = 1_600;
 const MAX_BYTES_OF_A2A = 16_000;
 /** The turns, events and messages of steering. */
 const MAX_BYTES_OF_STEERING = 2_700;
+/** The context of sessions, its compaction on demand, and the kind of turns. */
+const MAX_BYTES_OF_CONTEXTS = 6_500;
 const MAX_BYTES =
+  MAX_BYTES_OF_CONTEXTS +
   MAX_BYTES_WITHOUT_VAULTS +
   MAX_BYTES_OF_REGENERATED_ANSWERS +
   MAX_BYTES_OF_VAULTS +

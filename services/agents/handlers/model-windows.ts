@@ -10,10 +10,11 @@ const MAX_INT32 = 2 ** 31 - 1;
 const MAX_MODEL = 300;
 
 /** The RPCs about the context windows that runners have learned. */
-export function modelWindowHandlers({ modelWindows, clock }: AgentsHandlerContext): Methods {
+export function modelWindowHandlers({ modelWindows, modelTable, clock }: AgentsHandlerContext): Methods {
   return {
     async getModelWindow({ model }, call) {
-      return { window: await modelWindows.find(model, call) };
+      const window = await modelWindows.find(model, call);
+      return { window, declaredWindow: modelTable.find(model)?.contextWindow };
     },
 
     async storeModelWindow({ model, window }, call) {

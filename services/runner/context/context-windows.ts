@@ -10,6 +10,13 @@ interface ModelExperience {
   ratio: number;
 }
 
+export interface KnownWindow {
+  /** In tokens of the provider: input and answer together. */
+  window: number;
+  /** A setting of the agent, the table of models, or a refusal of the provider. */
+  windowSource: 'agent' | 'model' | 'provider';
+}
+
 /** Shares learned windows with other runners. */
 export interface LearnedWindows {
   /** Resolves with undefined for a model without a learned window, and while it cannot be read. */
@@ -41,14 +48,21 @@ export class ContextWindows {
     this.#options = options;
   }
 
-  /** The window in tokens: that of the agent, of the table, or the learned one. Undefined if it is unknown. */
-  async windowOf(model: string, ofAgent: number | undefined): Promise<number | undefined> {
+  /** The window of the agent, of the table, or the learned one. Undefined if it is unknown. */
+  async find(model: string, ofAgent: number | undefined): Promise<KnownWindow | undefined> {
     const { declaredWindow, learned } = this.#options;
     const known = ofAgent ?? declaredWindow(model);
     const refused = this.#models.get(model)?.window;
     // A window that is declared too large would be refused by every request.
-    if (known !== undefined) return refused === undefined ? known : Math.min(known, refused);
-    return refused ?? (await learned.find(model));
+    if (known !== undefined && (refused === undefined || known <= refused))
+      return { window: known, windowSource: ofAgent === undefined ? 'model' : 'agent' };
+    const shown = refused ?? (await learned.find(model));
+    return shown === undefined ? undefined : { window: shown, windowSource: 'provider' };
+  }
+
+  /** The window in tokens. Undefined if it is unknown. */
+  async windowOf(model: string, ofAgent: number | undefined): Promise<number | undefined> {
+    return (await this.find(model, ofAgent))?.window;
   }
 
   ratioOf(model: string): number {

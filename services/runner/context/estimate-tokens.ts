@@ -1,5 +1,11 @@
 import type { JSONValue, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
+import {
+  ENVELOPE_TOKENS,
+  estimateTextTokens,
+  IMAGE_TOKENS,
+  tokensOfFile,
+} from '../../../lib/token-estimate.ts';
 import { type MessagePart, referenceIn, type ToolParts } from '../parts/reference.ts';
 
 /** The parts of a request that a model reads. */
@@ -9,18 +15,6 @@ export interface EstimatedPrompt {
   messages: readonly ModelMessage[];
   tools: readonly LanguageModelV4FunctionTool[];
 }
-
-/**
- * UTF-8 bytes of one token. Tokenizers of current models need a token for about 4.5 bytes of English prose, 3.5 bytes of
- * source code, and 3 bytes of JSON or of Chinese, which is one character.
- */
-const BYTES_PER_TOKEN = 3.5;
-/** The role and the delimiters of a message or of a tool. */
-const ENVELOPE_TOKENS = 4;
-/** Providers scale images down to about 1,600 tokens (https://docs.claude.com/en/docs/build-with-claude/vision). */
-const IMAGE_TOKENS = 1_600;
-/** A page of a PDF document has 1,500 to 3,000 tokens and about 64 KiB. */
-const DOCUMENT_BYTES_PER_TOKEN = 32;
 
 /**
  * Estimates the input tokens of a request without a tokenizer: from the UTF-8 bytes of its texts, and from the number
@@ -33,6 +27,15 @@ export function estimatePromptTokens({ system, messages, tools }: EstimatedPromp
 /** Every step of a turn estimates the whole prompt, of which most is known from the step before. Neither kind changes. */
 const messageTokens = new WeakMap<ModelMessage, number>();
 const toolTokens = new WeakMap<LanguageModelV4FunctionTool, number>();
+
+const fileTokens = new WeakMap<ModelMessage, number>();
+
+/** Estimates the tokens of the images and files of messages. Messages must not change afterwards. */
+export function estimateFiles(messages: readonly ModelMessage[]): number {
+  return sumOnce(messages, fileTokens, (message) =>
+    filePartsOf(message).reduce((sum, part) => sum + estimatePartTokens(part), 0),
+  );
+}
 
 /** Estimates the tokens of messages with their envelopes. Messages must not change afterwards. */
 export function estimateMessages(messages: readonly ModelMessage[]): number {
@@ -54,16 +57,6 @@ function sumOnce<Item extends object>(
     sum += tokens;
   }
   return sum;
-}
-
-/** Estimates the tokens of a text; 0 for an empty one. */
-export function estimateTextTokens(text: string): number {
-  return tokensOfBytes(Buffer.byteLength(text));
-}
-
-/** Estimates the tokens of a text of this many UTF-8 bytes. */
-export function tokensOfBytes(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
 /** Estimates the tokens of the definitions of tools. Tools must not change afterwards. */
@@ -97,7 +90,7 @@ function estimatePartTokens(part: AnyPart): number {
     case 'image':
       return IMAGE_TOKENS;
     case 'file':
-      return estimateFileTokens(part);
+      return tokensOfFile(part.mediaType, sizeOf(part));
     default:
       return estimateTextTokens(JSON.stringify(part));
   }
@@ -117,12 +110,17 @@ function isContent(output: ToolOutput): output is { type: 'content'; value: Tool
   return output.type === 'content';
 }
 
-function estimateFileTokens(part: Extract<MessagePart, { type: 'file' }>): number {
-  const { mediaType } = part;
-  if (mediaType.startsWith('image/')) return IMAGE_TOKENS;
-  const bytes = sizeOf(part);
-  if (mediaType.startsWith('text/')) return tokensOfBytes(bytes);
-  return Math.ceil(bytes / DOCUMENT_BYTES_PER_TOKEN);
+/** The images and files of a message. */
+function filePartsOf({ content }: ModelMessage): AnyPart[] {
+  if (typeof content === 'string') return [];
+  return content.flatMap((part): AnyPart[] => {
+    if (isFile(part)) return [part];
+    return part.type === 'tool-result' && isContent(part.output) ? part.output.value.filter(isFile) : [];
+  });
+}
+
+function isFile({ type }: AnyPart): boolean {
+  return type === 'image' || type === 'file';
 }
 
 /** The size of a file in bytes; 0 for a URL, which the provider reads itself. */

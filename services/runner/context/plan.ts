@@ -1,3 +1,4 @@
+import { LARGE_RESULT_BYTES } from '../../../lib/context-settings.ts';
 import type { HistoryUnit, UnitResult } from './history-unit.ts';
 
 /** Estimated tokens of a request, and what may be changed to make it shorter. */
@@ -44,8 +45,6 @@ export type CompactionPlan =
   /** No compaction makes the request short enough. */
   | { kind: 'too_long'; part: 'system prompt and tools' | 'message'; tokens: number };
 
-/** Larger results become references to files, the oldest first. */
-export const LARGE_RESULT_BYTES = 8 * 1024;
 /** The tokens of a reference in place of an output. */
 const REFERENCE_TOKENS = 60;
 /** A compaction leaves room for further steps, so that the next ones follow later. In parts of the trigger. */
@@ -99,6 +98,28 @@ export function planCompaction(request: PlanRequest): CompactionPlan {
   if (newest && draft.tokens > max) draft.excerpt(newest.results, 0);
   if (newest && draft.tokens > max) draft.remove(newest);
   return draft.tokens <= max ? draft.plan() : { kind: 'too_long', part: 'message', tokens: draft.tokens };
+}
+
+/**
+ * Chooses what a model no longer gets when a user asks for a compaction: the turns before the newest `keepTurns`, or with `isLossy`
+ * only the outputs of their large results, because nothing would take the place of their messages.
+ */
+export function planOnDemand(request: PlanRequest): CompactionPlan {
+  const draft = new Draft(request);
+  const older = olderUnits(request);
+  if (request.isLossy) draft.moveLarge(older, 0);
+  else for (const unit of older) draft.remove(unit);
+  return draft.plan();
+}
+
+/** The units before the newest turns, without those that no compaction leaves out. */
+export function olderUnits({
+  units,
+  turnId,
+  keepTurns,
+}: Pick<PlanRequest, 'units' | 'turnId' | 'keepTurns'>): HistoryUnit[] {
+  const newest = new Set([...new Set(units.map((unit) => unit.turnId))].slice(-keepTurns));
+  return units.filter((unit) => !newest.has(unit.turnId) && !stays(unit, turnId));
 }
 
 /** The tokens of what no compaction leaves out. */

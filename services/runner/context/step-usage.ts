@@ -1,7 +1,8 @@
+import { tokensOfBytes } from '../../../lib/token-estimate.ts';
 import type { Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { ModelStepEnd } from '../models/model-step.ts';
 import { addUsage, NO_USAGE } from '../queue/usage.ts';
-import { type EstimatedPrompt, estimatePromptTokens, tokensOfBytes } from './estimate-tokens.ts';
+import { type EstimatedPrompt, estimatePromptTokens } from './estimate-tokens.ts';
 
 /** Estimates the usage of a model request from its prompt and from the output that has arrived. */
 export class UsageEstimate {

@@ -1,9 +1,10 @@
 import type { Clock } from '../../../lib/clock.ts';
+import { estimateTextTokens } from '../../../lib/token-estimate.ts';
 import type { Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { type ModelFailure, stepTimeout } from '../models/failure.ts';
 import { type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
 import { addUsage, NO_USAGE } from '../queue/usage.ts';
-import { estimateTextTokens } from './estimate-tokens.ts';
 import { UsageEstimate, usageOfStep } from './step-usage.ts';
 
 export interface SummaryRequest {
@@ -26,6 +27,8 @@ export interface Summary {
   text: string | undefined;
   /** Of all requests, also of one that has failed. */
   usage: Usage;
+  /** Why a request has failed. Undefined when it was stopped. */
+  failure?: ModelFailure | undefined;
 }
 
 interface MeasuredRequest {
@@ -47,8 +50,9 @@ export interface SummaryOptions {
 export async function summarize(request: SummaryRequest, options: SummaryOptions): Promise<Summary> {
   const summary: Summary = { text: request.earlier, usage: NO_USAGE };
   for (const chunk of request.chunks) {
-    const { text, usage } = await summarizeChunk(request, chunk, summary, options);
+    const { text, usage, failure } = await summarizeChunk(request, chunk, summary, options);
     summary.usage = addUsage(summary.usage, usage);
+    summary.failure = failure;
     summary.text = text === undefined ? undefined : shortened(text, request.maxTokens);
     if (!summary.text) break;
   }
@@ -93,7 +97,11 @@ async function summarizeChunk(
     timeToFirstTextMs: undefined,
   });
   const usage = usageOfStep(end, estimate);
-  if (end.kind !== 'finished') return { text: undefined, usage };
+  if (end.kind === 'failed') return { text: undefined, usage, failure: end.failure };
+  if (end.kind === 'stopped') {
+    const failure = timeout.signal.aborted ? stepTimeout(stepTimeoutSeconds) : undefined;
+    return { text: undefined, usage, failure };
+  }
   const texts = end.content.map((part) => (part.type === 'text' ? part.text : ''));
   return { text: texts.join('').trim(), usage };
 }

@@ -1,6 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
+import { estimateTextTokens } from '../../../lib/token-estimate.ts';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { estimateTextTokens } from './estimate-tokens.ts';
 import type { HistoryUnit } from './history-unit.ts';
 import { outputText } from './moved-output.ts';
 

@@ -1,9 +1,9 @@
 import type { JSONValue } from '@ai-sdk/provider';
+import type { ContextRules } from '../../../lib/context-settings.ts';
 import type { CompactionFallback } from '../../../lib/event-types.ts';
+import { estimateTextTokens } from '../../../lib/token-estimate.ts';
 import type { Event, Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { applyCompactions, type Compaction, summaryText } from '../context/compactions.ts';
-import type { ContextRules } from '../context/context-settings.ts';
-import { estimateTextTokens } from '../context/estimate-tokens.ts';
 import type { HistoryUnit } from '../context/history-unit.ts';
 import type { InputLimits } from '../context/input-limits.ts';
 import { resultPath, writeResultFiles } from '../context/move-results.ts';
@@ -11,13 +11,16 @@ import { type MovedResult, outputText } from '../context/moved-output.ts';
 import {
   type CompactionPlan,
   essentialTokens,
+  olderUnits,
   type PlannedMove,
   type PlanRequest,
   planCompaction,
+  planOnDemand,
 } from '../context/plan.ts';
 import { publicTokens } from '../context/step-usage.ts';
 import { type SummaryOptions, shortened, summarize } from '../context/summarize.ts';
 import { transcriptChunks } from '../context/transcript.ts';
+import type { ModelFailure } from '../models/failure.ts';
 import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { FilesClient } from '../workspace/workspace-client.ts';
@@ -33,6 +36,8 @@ export interface CompactionRequest {
   fixed: number;
   /** The provider has refused the request, so that it is too long also with a low estimate. */
   isRefused: boolean;
+  /** A user has asked for the compaction, so that the length does not matter. */
+  isOnDemand: boolean;
   /** The model that writes summaries. Undefined when it cannot be requested. */
   summarizer: { name: string; model: Model; limits: InputLimits } | undefined;
   /** Counts the usage of a summary when its requests have ended, also if no compaction follows. */
@@ -46,6 +51,8 @@ export interface CompactionOptions extends SummaryOptions {
 export type CompactionResult =
   | { kind: 'fits' }
   | { kind: 'compacted'; data: Compaction }
+  /** Only on demand: the history stays as it is. Without a failure the summary is empty, or its model has no room for it. */
+  | { kind: 'not_summarized'; failure: ModelFailure | undefined; fallback: CompactionFallback }
   | Extract<CompactionPlan, { kind: 'too_long' }>;
 
 /** The tokens of a summary, at most, and the part of the longest input that it may take. */
@@ -73,13 +80,20 @@ export async function compact(
   const before = units.reduce((sum, { tokens }) => sum + tokens, fixed + summaryTokens);
   const { turnId } = turn.claimed;
   const essential = essentialTokens({ units, turnId, fixed });
+  const { keepTurns } = rules;
   const maxSummary = Math.floor(
-    Math.min(SUMMARY_TOKENS, SUMMARY_PART * limits.max, limits.max - essential - SUMMARY_ENVELOPE),
+    Math.min(
+      ...[SUMMARY_TOKENS, SUMMARY_PART * limits.max, limits.max - essential - SUMMARY_ENVELOPE],
+      // A summary that is not shorter than a short history would be of no use.
+      request.isOnDemand
+        ? summaryTokens + halfOf(olderUnits({ units, turnId, keepTurns }))
+        : Number.POSITIVE_INFINITY,
+    ),
   );
   const earlier = shortened(summary ?? '', Math.max(0, maxSummary));
   const withoutSummary = estimateTextTokens(summaryText(earlier));
   const base = {
-    ...{ units, turnId, fixed, summary: summaryTokens, keepTurns: rules.keepTurns, max: limits.max },
+    ...{ units, turnId, fixed, summary: summaryTokens, keepTurns, max: limits.max },
     trigger: request.isRefused ? Math.min(limits.trigger, REFUSED_PART * before) : limits.trigger,
   };
   const dropping = { ...base, newSummary: withoutSummary, isLossy: true };
@@ -89,6 +103,8 @@ export async function compact(
   let written: WrittenSummary = { summary: earlier };
   if (planned.kind === 'compact' && planned.plan.removed.length > 0) {
     written = await writeSummary(planned.plan, earlier, maxSummary, request, options);
+    const { isNew, failure, fallback = 'summary_failed' } = written;
+    if (request.isOnDemand && !isNew) return { kind: 'not_summarized', failure, fallback };
     if (isSummarizing && !written.isNew) planned = await planAndMove(dropping, request, options);
   }
   if (planned.kind !== 'compact') return planned;
@@ -113,6 +129,12 @@ export async function compact(
   return { kind: 'compacted', data };
 }
 
+/** Half of the tokens of units, but at least those of a short summary. */
+function halfOf(units: readonly HistoryUnit[]): number {
+  const tokens = units.reduce((sum, unit) => sum + unit.tokens, 0);
+  return Math.max(MIN_SUMMARY_TOKENS, tokens / 2);
+}
+
 /** The tokens of the text around a summary. */
 const SUMMARY_ENVELOPE = estimateTextTokens(summaryText(' '));
 
@@ -123,18 +145,19 @@ type MovedPlan =
 /** Plans again without moves when the workspace does not take the files. */
 async function planAndMove(
   ask: Omit<PlanRequest, 'canMove'>,
-  { turn, history }: CompactionRequest,
+  { turn, history, isOnDemand }: CompactionRequest,
   { files }: CompactionOptions,
 ): Promise<MovedPlan> {
+  const choose = isOnDemand ? planOnDemand : planCompaction;
   const outputs = outputsOf(history);
   const textOf = ({ seq }: PlannedMove) => outputText(outputs.get(seq) ?? '');
-  const plan = planCompaction({ ...ask, canMove: true });
+  const plan = choose({ ...ask, canMove: true });
   if (plan.kind !== 'compact') return plan;
   const path = ({ seq }: PlannedMove) => resultPath(turn.claimed.sessionId, seq);
   const found = plan.moves.map((move) => ({ path: path(move), text: textOf(move) }));
   if (found.length === 0 || (await writeResultFiles(turn, found, files)))
     return { kind: 'compact', plan, moved: plan.moves.map((move) => movedResult(move, path(move))) };
-  const again = planCompaction({ ...ask, canMove: false });
+  const again = choose({ ...ask, canMove: false });
   if (again.kind !== 'compact') return again;
   return { kind: 'compact', plan: again, moved: again.moves.map((move) => movedResult(move, undefined)) };
 }
@@ -157,6 +180,7 @@ interface WrittenSummary {
   summary: string;
   isNew?: true;
   fallback?: CompactionFallback;
+  failure?: ModelFailure | undefined;
   cost?: { model: string; usage: Usage };
 }
 
@@ -171,7 +195,7 @@ async function writeSummary(
   const room = (summarizer?.limits.max ?? 0) - 2 * maxTokens - estimateTextTokens(rules.instructions) - 500;
   if (!summarizer || maxTokens < MIN_SUMMARY_TOKENS || room < MIN_SUMMARY_TOKENS)
     return { summary: earlier, fallback: 'summary_failed' };
-  const { text, usage } = await summarize(
+  const { text, usage, failure } = await summarize(
     {
       ...{ name: summarizer.name, model: summarizer.model, earlier, maxTokens, signal: turn.signal },
       ...{ instructions: rules.instructions, chunks: transcriptChunks(removed, room) },
@@ -182,7 +206,7 @@ async function writeSummary(
   const cost = { model: summarizer.name, usage };
   if (text) return { summary: text, isNew: true, cost };
   const fallback = text === undefined ? 'summary_failed' : 'summary_empty';
-  return { summary: earlier, fallback, cost };
+  return { summary: earlier, fallback, failure, cost };
 }
 
 function staysIn({ to_seq, kept }: Pick<Compaction, 'to_seq' | 'kept'>, seq: number): boolean {

@@ -1,4 +1,5 @@
-import { estimateTextTokens, estimateToolTokens } from '../context/estimate-tokens.ts';
+import { estimateTextTokens } from '../../../lib/token-estimate.ts';
+import { estimateToolTokens } from '../context/estimate-tokens.ts';
 import type { Model } from '../models/registry.ts';
 import { type ModelTurnState, systemAndSchema } from './run-model-step.ts';
 

@@ -1,3 +1,4 @@
+import type { ContextRules } from '../../../lib/context-settings.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type {
   Event,
@@ -6,7 +7,6 @@ import type {
   Usage,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type Compaction, eventsForModel } from '../context/compactions.ts';
-import type { ContextRules } from '../context/context-settings.ts';
 import type { ContextWindows } from '../context/context-windows.ts';
 import { estimateMessages } from '../context/estimate-tokens.ts';
 import { type InputLimits, inputLimits } from '../context/input-limits.ts';
@@ -49,7 +49,7 @@ export type FitResult =
 
 const READY: FitResult = { kind: 'ready' };
 /** The limits of a model with an unknown window that writes summaries. */
-const UNKNOWN_LIMITS: InputLimits = { max: 6_000, trigger: 6_000, output: 1_000 };
+export const UNKNOWN_LIMITS: InputLimits = { max: 6_000, trigger: 6_000, output: 1_000 };
 
 /** Shortens the history of a turn if it is too long. `state` then has the messages of the shortened history. */
 export async function fitContext(
@@ -66,6 +66,7 @@ export async function fitContext(
   const maxOutput = Math.min(state.budget.tokens, runtime.options.maxOutputTokens ?? model.maxOutputTokens);
   const limits = inputLimits({ window, maxOutput, threshold: rules.threshold, ratio });
   state.outputLimit = limits.output;
+  state.threshold = rules.strategy === 'none' ? undefined : limits.trigger;
   const estimate = fixed + estimateMessages(state.messages);
   if (!isRefused && estimate <= limits.trigger) return READY;
   if (rules.strategy === 'none')
@@ -81,10 +82,11 @@ export async function fitContext(
     turn.outbox.addUsage(usage);
     state.budget.tokens -= usage.outputTokens;
   };
-  const request = { turn, history, rules, limits, fixed, isRefused, summarizer, spend };
+  const shared = { turn, history, rules, limits, fixed, isRefused, summarizer, spend };
+  const request = { ...shared, isOnDemand: false };
   const result = await compact(request, options);
   if (turn.stopCause) return { kind: 'stopped' };
-  if (result.kind === 'fits') return READY;
+  if (result.kind === 'fits' || result.kind === 'not_summarized') return READY;
   if (result.kind === 'too_long') return exceeded(SUBJECTS[result.part], result.tokens, limits);
   return (await apply(turn, state, result, options)) ? READY : { kind: 'stopped' };
 }
@@ -108,13 +110,18 @@ async function apply(
 ): Promise<boolean> {
   turn.outbox.add('agent.context_compacted', data);
   if (!(await reporter.commit(turn))) return false;
+  useCompaction(turn, state, data);
+  return true;
+}
+
+/** Makes the messages of a compacted history those of the turn. */
+export function useCompaction(turn: LeasedTurn, state: ModelTurnState, data: Compaction): void {
   const { turnId } = turn.claimed;
   state.history = [...state.history, compactionEvent(state.history, turnId, data)];
   const { messages, ownMessage, lastStep } = buildHistory(eventsForModel(state.history), turnId);
   if (lastStep && lastStep.calls.length > 0) messages.push(toolResultsMessage(lastStep));
   state.messages.splice(0, state.messages.length, ...messages);
   state.ownMessage = ownMessage;
-  return true;
 }
 
 /** The event as the journal has it, but for the members that the model's input does not depend on. */
@@ -139,10 +146,16 @@ async function summarizerOf(
   if (!model) return undefined;
   const opened = await openModel(turn, model, options);
   if (opened.kind === 'ended') return undefined;
-  const window = await options.windows.windowOf(name, undefined);
-  const facts = { maxOutput: model.maxOutputTokens, threshold: 1, ratio: options.windows.ratioOf(name) };
-  return {
-    ...{ name, model: opened.model },
-    limits: window === undefined ? UNKNOWN_LIMITS : inputLimits({ window, ...facts }),
-  };
+  return { name, model: opened.model, limits: await limitsOf(name, model, options) };
+}
+
+/** The limits of a model without the settings of an agent. */
+export async function limitsOf(
+  name: string,
+  model: Model,
+  { windows }: Pick<FitOptions, 'windows'>,
+): Promise<InputLimits> {
+  const window = await windows.windowOf(name, undefined);
+  const facts = { maxOutput: model.maxOutputTokens, threshold: 1, ratio: windows.ratioOf(name) };
+  return window === undefined ? UNKNOWN_LIMITS : inputLimits({ window, ...facts });
 }

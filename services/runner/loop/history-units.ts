@@ -1,6 +1,7 @@
 import type { JSONValue } from '@ai-sdk/provider';
+import { estimateTextTokens } from '../../../lib/token-estimate.ts';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { estimateMessages, estimateTextTokens } from '../context/estimate-tokens.ts';
+import { estimateMessages } from '../context/estimate-tokens.ts';
 import type { HistoryUnit, UnitResult } from '../context/history-unit.ts';
 import { outputText } from '../context/moved-output.ts';
 import { buildHistory } from './history.ts';

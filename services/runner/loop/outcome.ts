@@ -1,5 +1,6 @@
 import type { Ask, Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { ModelFailure } from '../models/failure.ts';
+import { type ModelFailure, stepTimeout } from '../models/failure.ts';
+import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { ModelFallback } from './model-fallback.ts';
 
 type CompletedStopReason = 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused';
@@ -50,6 +51,18 @@ export function errorCodeOf({ kind }: Outcome): string | undefined {
 }
 
 /** This runner stops; another runner can continue the turn immediately. */
-export function requeued(): Outcome {
+function requeued(): Outcome {
   return retry('runner_stopping', 'The runner was stopped. Another runner continues the turn.', 1);
+}
+
+/** The outcome of a turn that was stopped before its end. */
+export function stoppedOutcome(
+  turn: Pick<LeasedTurn, 'stopCause'>,
+  { stepTimeoutSeconds }: { stepTimeoutSeconds: number },
+  fallback?: ModelFallback,
+): Outcome {
+  if (turn.stopCause === 'budget') return completed('budget_reached');
+  return turn.stopCause === 'timeout'
+    ? failureOutcome(stepTimeout(stepTimeoutSeconds), fallback)
+    : requeued();
 }

@@ -1,10 +1,11 @@
+import { contextRules } from '../../../lib/context-settings.ts';
 import type { Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { contextRules } from '../context/context-settings.ts';
 import { estimateMessages } from '../context/estimate-tokens.ts';
 import type { ModelOutages } from '../models/model-outages.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import { estimateFixed } from './estimate-input.ts';
 import { type FitOptions, fitContext, type UsableAccess } from './fit-context.ts';
+import { noteContext } from './note-context.ts';
 import { type RequestStepOptions, requestStep } from './request-step.ts';
 import type { ModelStepRun, ModelTurnState } from './run-model-step.ts';
 
@@ -34,9 +35,10 @@ export async function requestInContext(
   const { model: name, context } = state.runtime;
   const { windows } = options;
   const rules = contextRules(context);
-  const known = await windows.windowOf(name, rules.window);
-  if (known !== undefined) {
-    const fit = await fitContext(turn, state, access, { rules, window: known, isRefused: false }, options);
+  state.window = await windows.find(name, rules.window);
+  if (state.window) {
+    const { window } = state.window;
+    const fit = await fitContext(turn, state, access, { rules, window, isRefused: false }, options);
     if (fit.kind === 'ended') return fit;
     if (fit.kind === 'stopped') return STOPPED;
   }
@@ -44,7 +46,8 @@ export async function requestInContext(
   const refusal = run.end.kind === 'failed' ? run.end.failure.length : undefined;
   if (!refusal || turn.stopCause) return run;
   await windows.refuse(name, refusal, estimateOf(state, access));
-  const window = await windows.windowOf(name, rules.window);
+  state.window = await windows.find(name, rules.window);
+  const window = state.window?.window;
   if (rules.strategy === 'none' || window === undefined) return run;
   const fit = await fitContext(turn, state, access, { rules, window, isRefused: true }, options);
   if (fit.kind === 'ended') return fit;
@@ -58,6 +61,7 @@ async function requestMeasured(
   access: UsableAccess,
   options: ContextOptions,
 ): Promise<ModelStepRun> {
+  noteContext(turn, state, access.model, options);
   const run = await requestStep(turn, state, access, options);
   state.isHistoryCurrent = false;
   state.begunFallback = undefined;

@@ -9,6 +9,7 @@ import { toStorable } from '../../../lib/text.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { Event, Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { KnownWindow } from '../context/context-windows.ts';
 import { publicTokens, UsageEstimate, usageOfStep } from '../context/step-usage.ts';
 import { type ModelFailure, refusedModelKey, stepTimeout } from '../models/failure.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
@@ -52,6 +53,9 @@ export interface ModelTurnState {
   budget: RemainingBudget;
   /** The longest answer, in tokens, for which the context window of the model has room. */
   outputLimit?: number;
+  /** The context window of the model, if it is known, and the estimated tokens above which the history is shortened. */
+  window?: KnownWindow | undefined;
+  threshold?: number | undefined;
   /** Consecutive failures since the turn last made progress. */
   failures: number;
   /** Answers of this turn that do not match its output schema. */

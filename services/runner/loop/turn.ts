@@ -6,7 +6,6 @@ import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/a
 import type { Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { eventsForModel } from '../context/compactions.ts';
 import { loadHistory } from '../context/load-history.ts';
-import { stepTimeout } from '../models/failure.ts';
 import { PartsTooLarge } from '../parts/choose-parts.ts';
 import { PartUnavailable } from '../parts/part-bytes.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
@@ -17,19 +16,21 @@ import { isLimited, isSpent, remainingBudget } from './budget.ts';
 import { type DeliverMessagesOptions, deliverMessages } from './deliver-messages.ts';
 import { assistantMessage, buildHistory } from './history.ts';
 import { openModel } from './model-access.ts';
-import { beginWithModel, chooseFallback, isLastFailure, type ModelFallback } from './model-fallback.ts';
+import { beginWithModel, chooseFallback, isLastFailure } from './model-fallback.ts';
 import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
+import { noteContext } from './note-context.ts';
 import {
   blocked,
   completed,
   errorCodeOf,
   failed,
   failureOutcome,
-  requeued,
   retryDependency,
+  stoppedOutcome,
 } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
 import { type ContextOptions, requestInContext } from './request-in-context.ts';
+import { historyUpTo, runCompaction } from './run-compaction.ts';
 import type { ModelTurnState } from './run-model-step.ts';
 import { addInstructions, addServerTools, journalOfferedTools } from './server-tools.ts';
 import { describeAgent } from './spans.ts';
@@ -81,7 +82,10 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   turn.skills = await enabledSkills(options.agents, pinned, { ...call, signal });
   const offered = offerSkills(instructed, turn.skills, options.hasSkillCopies);
   // The claim may not hold every message.
-  const history = claimed.messagesIncomplete ? await loadHistory(turn, options) : claimed.messages;
+  const whole = claimed.messagesIncomplete ? await loadHistory(turn, options) : claimed.messages;
+  const { compactsUpToSeq } = claimed;
+  const isCompaction = compactsUpToSeq !== undefined;
+  const history = isCompaction ? historyUpTo(whole, compactsUpToSeq) : whole;
   const built = buildHistory(eventsForModel(history), claimed.turnId);
   const { messages, ownMessage, lastStep, answeredBy, callIds, invalidOutputs } = built;
   const begun = beginWithModel(offered, { ...claimed, answeredBy, messages }, options);
@@ -112,10 +116,11 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   if (budget.ms <= 0) return completed('budget_reached');
   const openStep = answered ? undefined : lastStep;
   if (openStep) addMissingToolUses(turn, openStep, state);
-  journalOfferedTools(turn, runtime, extended.offered);
+  if (!isCompaction) journalOfferedTools(turn, runtime, extended.offered);
 
   const cancelTimer = startBudgetTimer(turn, budget.ms, options);
   try {
+    if (isCompaction) return await runCompaction(turn, state, options);
     return await runSteps(turn, state, openStep, options);
   } finally {
     cancelTimer();
@@ -171,7 +176,10 @@ async function runSteps(
       messages.push(invalidOutputMessage(checked.output_error));
     }
     const outcome = answerOutcome(current, state.invalidOutputs, isTokenLimited);
-    if (outcome) return outcome;
+    if (outcome) {
+      noteContext(turn, state, access.model, options);
+      return outcome;
+    }
     step = undefined;
   }
 }
@@ -209,17 +217,6 @@ function answerOutcome(
   if (stopReason === 'budget_reached') return completed(stopReason);
   if (invalidOutputs < MAX_INVALID_OUTPUTS) return undefined;
   return failed('output_invalid', `The answer is not valid. ${problemLines(checked.output_error)}`);
-}
-
-function stoppedOutcome(
-  turn: LeasedTurn,
-  { stepTimeoutSeconds }: TurnOptions,
-  fallback?: ModelFallback,
-): Outcome {
-  if (turn.stopCause === 'budget') return completed('budget_reached');
-  return turn.stopCause === 'timeout'
-    ? failureOutcome(stepTimeout(stepTimeoutSeconds), fallback)
-    : requeued();
 }
 
 function unknownOptionText(name: string): string {

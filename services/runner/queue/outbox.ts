@@ -5,6 +5,7 @@ import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { type Trace, traceparent } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
+  ContextEstimate,
   NewEvent,
   OpenModelRequest,
   Outcome,
@@ -53,12 +54,16 @@ export class Outbox {
   #events: QueuedEvent[] = [];
   #usage: Usage = { ...NO_USAGE };
   #openModelRequest: (() => OpenModelRequest) | undefined;
+  /** The estimate that is not reported yet, and the number of events that it includes. */
+  #context: { estimate: Omit<ContextEstimate, 'events'>; upTo: number } | undefined;
   #activeSince: number;
   #outcome: Outcome | undefined;
   #reports = 0;
   #closed = false;
   /** The number of events that were added. */
   #added = 0;
+  /** The number of events that reports were made of. */
+  #taken = 0;
   /** The number of events that are journaled. */
   #journaled = 0;
   #waiting: { upTo: number; resolve(isJournaled: boolean): void }[] = [];
@@ -97,6 +102,11 @@ export class Outbox {
 
   addUsage(usage: Partial<Usage>): void {
     this.#usage = addUsage(this.#usage, usage);
+  }
+
+  /** Sets the newest estimate of the model's input. It includes all events so far. */
+  setContext(estimate: Omit<ContextEstimate, 'events'>): void {
+    this.#context = { estimate, upTo: this.#added };
   }
 
   /**
@@ -271,11 +281,22 @@ export class Outbox {
       usage: this.#takeUsage(now),
       openModelRequest: this.#openModelRequest?.(),
       outcome,
+      context: this.#takeContext(events.length),
       reportSeq: this.#reports,
       // Reports with previews only, up to forty per second while a model streams, would flood the trace.
       traceparent: outcome || events.some(({ type }) => !PREVIEWS.has(type)) ? this.#traceparent : '',
     };
     return { report, bytes };
+  }
+
+  /** The estimate, once the reports have all events that it includes. */
+  #takeContext(events: number): ContextEstimate | undefined {
+    const before = this.#taken;
+    this.#taken += events;
+    if (!this.#context || this.#context.upTo > this.#taken) return undefined;
+    const { estimate, upTo } = this.#context;
+    this.#context = undefined;
+    return { ...estimate, events: Math.max(0, upTo - before) };
   }
 
   #cutDelta(now: number): void {

@@ -27,6 +27,8 @@ export interface NewTurn {
   replacesTurnId?: string;
   /** JSON text of the overrides in force. Undefined for none. */
   overridesJson: string | undefined;
+  /** Undefined for a turn that answers a message. */
+  kind?: 'compaction';
   /** The turn that the message of the new turn steers. */
   steersTurnId?: string | undefined;
 }
@@ -41,6 +43,7 @@ export interface Change {
     currentTurnId: string | null;
     usage: Usage;
     toolsOfferedSha256: string | null;
+    contextJson: string | null;
   };
   newTurn?: NewTurn;
   /** From this change on, changes of the session write signals. */
@@ -140,6 +143,7 @@ export function unchanged(state: SessionState): Change {
       currentTurnId: state.current?.turnId ?? null,
       usage: state.usage,
       toolsOfferedSha256: state.toolsOfferedSha256,
+      contextJson: state.contextJson,
     },
     turns: [],
   };

@@ -3,6 +3,7 @@ import { type EventType, isRunnerEvent } from '../../../lib/event-types.ts';
 import type { Actor } from '../../../lib/events.ts';
 import { type BlockRequests, block } from './block.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
+import { contextJsonOf, type ReportedContext } from './context.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { fail, finish, type RunLimits, reclaim, retry, type TurnError } from './finish.ts';
 import { countOpenModelRequest } from './open-model-request.ts';
@@ -58,6 +59,8 @@ export interface Report {
   calls: readonly ToolCallTransition[];
   /** Of the data of the newest `agent.tools_offered` event of the report. Undefined without one. */
   toolsOfferedSha256?: string | undefined;
+  /** Undefined when it has not changed since the last report. */
+  context?: ReportedContext | undefined;
   openMessageId: string;
   usage: Usage;
   /** The model request that is unfinished behind the events. Null for none. */
@@ -114,7 +117,8 @@ export function report(state: SessionState, sent: Report, limits: RunLimits, now
   };
   const drafts = draftsOf(state, nextTurn, sent.events);
   const { toolsOfferedSha256 = state.toolsOfferedSha256 } = sent;
-  const nextState: SessionState = { ...state, usage, toolsOfferedSha256, current: nextTurn };
+  const contextJson = sent.context ? contextJsonOf(state, sent.context) : state.contextJson;
+  const nextState: SessionState = { ...state, usage, toolsOfferedSha256, contextJson, current: nextTurn };
   const { outcome } = sent;
   if (!outcome) {
     const change = unchanged(nextState);

@@ -25,6 +25,8 @@ export interface SessionState {
   usage: Usage;
   /** Of the data of the newest `agent.tools_offered` event. Null without one. */
   toolsOfferedSha256: string | null;
+  /** JSON text of the newest `ContextEstimate`. Null before the first model request. */
+  contextJson: string | null;
   /** The turn that is in progress or blocked, if any. */
   current: TurnState | null;
   /** The first turn of the queue, if any. */
@@ -36,9 +38,13 @@ export interface SessionState {
 export type SessionStatus = 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
 type TurnStatus = 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
 
+export type TurnKind = 'answer' | 'compaction';
+
 /** The mutable state of a turn. */
 export interface TurnState {
   turnId: string;
+  /** A compaction has no message and no answer. It never changes. */
+  kind: TurnKind;
   /** The seq of the event that queued it. */
   position: number;
   status: TurnStatus;

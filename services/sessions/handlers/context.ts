@@ -14,6 +14,7 @@ import type { Approvals } from '../store/approvals.ts';
 import type { Changes } from '../store/changes.ts';
 import type { ChatStore } from '../store/chats.ts';
 import type { ClientCalls } from '../store/client-calls.ts';
+import type { ContextStore } from '../store/context.ts';
 import type { Creations } from '../store/creations.ts';
 import type { EventStore } from '../store/events.ts';
 import type { SessionForks } from '../store/forks.ts';
@@ -36,6 +37,7 @@ export interface SessionsHandlerContext {
   approvals: Approvals;
   clientCalls: ClientCalls;
   creations: Creations;
+  contexts: ContextStore;
   forks: SessionForks;
   chats: ChatStore;
   claims: Claims;

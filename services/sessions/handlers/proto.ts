@@ -109,6 +109,7 @@ export function turnMessage(row: ListedTurn): Turn {
     deliveredToTurnId: row.delivered_to ?? undefined,
     outputJson: row.output ?? undefined,
     overridesJson: row.overrides ?? undefined,
+    kind: row.kind ?? undefined,
   };
 }
 

@@ -13,6 +13,7 @@ import { requireOwned, requireWritable, sessionNotFound } from '../domain/access
 import { regenerate, requireIdle, turnNotLast } from '../domain/regenerate.ts';
 import type { SessionChange } from '../store/apply.ts';
 import type { DecideChange } from '../store/decisions.ts';
+import { voidCompactions } from '../store/session-updates.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { newTurnSeq } from './messages.ts';
@@ -83,7 +84,8 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
       if (request.turnId !== '' && request.turnId !== replacesTurnId) throw turnNotLast(sessionId);
       const { overridesJson } = last;
       const trace = { actor: actorOf(call), traceparent: traceparent(call.trace) };
-      return { change: regenerate(state, { turnId, replacesTurnId, overridesJson, ...trace }) };
+      const replacing = regenerate(state, { turnId, replacesTurnId, overridesJson, ...trace });
+      return { change: replacing, update: voidCompactions(sessionId, replacesTurnId) };
     };
     const responseTo = (changed: SessionChange) => ({ turnId, seq: newTurnSeq(changed), replayed: false });
     if (request.idempotencyKey === '')

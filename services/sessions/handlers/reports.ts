@@ -42,6 +42,7 @@ export function parseReport(sent: TurnReport, context: ReportContext): Report {
     events,
     calls,
     toolsOfferedSha256: toolsOffered && sha256(toolsOffered.dataJson),
+    context: sent.context,
     openMessageId: sent.openMessageId,
     usage: sent.usage ?? NO_USAGE,
     openModelRequest: openModelRequestOf(sent),

@@ -9,6 +9,7 @@ import type {
   TurnReport,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { report } from '../domain/run.ts';
+import type { TurnState } from '../domain/state.ts';
 import { deliver } from '../domain/steering.ts';
 import type { DecideChange, DecideInTransaction } from '../store/decisions.ts';
 import { markDelivered, readWaitingMessages } from '../store/steering.ts';
@@ -86,11 +87,12 @@ export function runnerHandlers({
           failures: turn.failures,
           openCalls: openCallsOf(turn, claim.approvals, stateSealer),
           followed: followers.isFollowed(state.sessionId),
-          overridesJson: turn.overridesJson ?? undefined,
+          overridesJson: overridesOf(turn),
           toolsOfferedSha256: state.toolsOfferedSha256 ?? undefined,
           fallbackModel: turn.fallbackModel ?? undefined,
           maxFailures: limits.maxFailures,
           steered: state.isSteered,
+          compactsUpToSeq: turn.kind === 'compaction' ? turn.position : undefined,
         };
       });
       return { turns, leaseMs, waitedMs: claim.waitedMs };
@@ -123,4 +125,10 @@ export function runnerHandlers({
       return { messages, hasMore };
     },
   };
+}
+
+/** A runner of an earlier release ends a compaction without a model step. */
+function overridesOf({ kind, overridesJson }: TurnState): string | undefined {
+  if (kind === 'answer') return overridesJson ?? undefined;
+  return JSON.stringify({ ...JSON.parse(overridesJson ?? '{}'), max_steps: 0 });
 }

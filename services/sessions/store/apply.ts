@@ -43,6 +43,7 @@ const HEAD_STATE = {
   tool_calls: ['bigint', ({ change }) => change.head.usage.toolCalls],
   active_ms: ['bigint', ({ change }) => change.head.usage.activeMs],
   tools_offered_sha256: ['text', ({ change }) => change.head.toolsOfferedSha256],
+  context: ['json', ({ change }) => change.head.contextJson],
 } satisfies Columns<SessionChange>;
 
 const JOURNAL = {
@@ -128,6 +129,7 @@ const QUEUED_TURN = {
   replaces_turn_id: ['text', ({ newTurn }) => newTurn.replacesTurnId],
   overrides: ['text', ({ newTurn }) => newTurn.overridesJson],
   steers_turn_id: ['text', ({ newTurn }) => newTurn.steersTurnId],
+  kind: ['text', ({ newTurn }) => newTurn.kind],
 } satisfies Columns<QueuedTurnRow>;
 
 interface SessionOutcome {

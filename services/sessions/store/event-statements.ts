@@ -5,7 +5,7 @@ import { CHANGES_HISTORY, HISTORY_CHANGE } from './history-filter.ts';
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** The history index uses exactly this array. */
-const HISTORY_TYPES = `array['user.message', 'agent.message', 'agent.tool_result']`;
+export const HISTORY_TYPES = `array['user.message', 'agent.message', 'agent.tool_result']`;
 
 /**
  * Selects up to $3 journal rows of session $1, in the order of their seqs, as long as the rows before have fewer than $4

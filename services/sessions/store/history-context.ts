@@ -14,6 +14,8 @@ export class HistoryContext {
   /** The events up to this seq are left out, except for `keptSeqs`; 0 without such a compaction. */
   readonly afterSeq: number;
   readonly keptSeqs: readonly number[];
+  /** The newest seq whose event or output is left out; 0 without a compaction. */
+  readonly shortenedUpTo: number;
 
   /** Events of all types, in any order. */
   constructor(events: readonly JournalEvent[]) {
@@ -26,5 +28,6 @@ export class HistoryContext {
     this.compactions = found.slice(Math.max(0, index)).map(({ event }) => event);
     this.afterSeq = cut?.to_seq ?? 0;
     this.keptSeqs = cut?.kept ?? [];
+    this.shortenedUpTo = found.reduce((newest, { data }) => Math.max(newest, data.to_seq), 0);
   }
 }

@@ -2,7 +2,7 @@ import type { JournalEvent } from './journal.ts';
 
 /**
  * The columns of a turn `t` that changes what later turns get of the history, as one text: the id of a turn that was
- * removed from the queue; the ids of a replaced turn and of the turn that replaces it; or of a turn whose message was
+ * removed from the queue, or of a compaction that has no effect any more; the ids of a replaced turn and of the turn that replaces it; or of a turn whose message was
  * delivered, its id, that of the turn that got the message, and the seqs of the message and of its delivery.
  */
 export const HISTORY_CHANGE = `case
@@ -25,7 +25,7 @@ export interface DeliveredMessage {
 }
 
 /**
- * Selects the part of a history that later turns get. The message of a removed turn is left out. Of a replaced turn,
+ * Selects the part of a history that later turns get. The message and the compaction of a removed turn are left out. Of a replaced turn,
  * everything but the message of the user is left out, and the message belongs to the turn that replaces it. A message that
  * was delivered into a running turn is at the place of its delivery and belongs to that turn.
  */
@@ -82,7 +82,7 @@ export class HistoryFilter {
   #select(event: JournalEvent): JournalEvent[] {
     const { turn_id: turnId = '' } = JSON.parse(event.json) as { turn_id?: string };
     const isMessage = event.type === 'user.message';
-    if (isMessage && this.#removed.has(turnId)) return [];
+    if (this.#removed.has(turnId)) return [];
     const newest = this.#newest(turnId);
     if (newest === turnId) return [event];
     // The first occurrence is the member of the event. `data` is its last member.

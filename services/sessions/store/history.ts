@@ -49,6 +49,15 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
     return new HistoryFilter(rows.map(({ change }) => change));
   }
 
+  async function historyContext(
+    sessionId: string,
+    filter: HistoryFilter,
+    options?: ReadOptions,
+  ): Promise<HistoryContext> {
+    const rows = await db.rows<JournalRow>(COMPACTIONS, [sessionId, COMPACTION_ROWS], options);
+    return new HistoryContext(filter.apply(rows.flatMap(eventsOf)));
+  }
+
   /** The messages of these seqs, by seq. */
   async function messagesAt(
     sessionId: string,
@@ -130,8 +139,7 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
       const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
       const range = { selectedTypes: HISTORY, filter };
       if (page.cursor !== '') return historyPage(sessionId, { ...range, afterSeq: 0 }, page, options);
-      const rows = await db.rows<JournalRow>(COMPACTIONS, [sessionId, COMPACTION_ROWS], options);
-      const { compactions, keptSeqs, afterSeq } = new HistoryContext(filter.apply(rows.flatMap(eventsOf)));
+      const { compactions, keptSeqs, afterSeq } = await historyContext(sessionId, filter, options);
       const keptRows =
         keptSeqs.length === 0 ? [] : await db.rows<JournalRow>(ROWS_OF, [sessionId, keptSeqs], options);
       const seqs = new Set(keptSeqs);
@@ -141,6 +149,25 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
       const kept = await placed(sessionId, filter, { selected, delivered }, options);
       const { events, nextCursor } = await historyPage(sessionId, { ...range, afterSeq }, page, options);
       return { events: [...compactions, ...kept, ...events], nextCursor };
+    },
+
+    /** The compactions in force. */
+    async compactions(sessionId: string, options?: ReadOptions): Promise<HistoryContext> {
+      const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
+      return historyContext(sessionId, filter, options);
+    },
+
+    /** The events of the history behind a seq, as the model gets them. Undefined if there are more than about `limit`. */
+    async historyBehind(
+      sessionId: string,
+      afterSeq: number,
+      limit: number,
+      options?: ReadOptions,
+    ): Promise<JournalEvent[] | undefined> {
+      const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
+      const range = { selectedTypes: HISTORY, filter, afterSeq };
+      const { events, nextCursor } = await historyPage(sessionId, range, { limit, cursor: '' }, options);
+      return nextCursor === '' ? events : undefined;
     },
 
     /**

@@ -117,7 +117,8 @@ const TURN_SETTINGS = statement(
 
 const LAST_TURN = statement(
   'sessions.last_turn',
-  `select turn_id, overrides from turns where session_id = $1 and not removed and delivered_seq is null
+  `select turn_id, overrides from turns
+   where session_id = $1 and kind is null and not removed and delivered_seq is null
    order by position desc limit 1`,
 );
 
@@ -246,7 +247,7 @@ export function createLists(db: Database) {
       const [row] = await db.rows<ListedTurn>(TURN_BY_ID, [sessionId, turnId], options);
       return row;
     },
-    /** The turn that was queued last, was not removed and got its message itself. Undefined for a session without turns. */
+    /** The answering turn that was queued last, was not removed and got its message itself. Undefined for a session without turns. */
     async lastTurn(
       sessionId: string,
       options?: ReadOptions,

@@ -35,6 +35,22 @@ export function setAgentVersion(sessionId: string, version: number): ColumnUpdat
   return { statement: PIN, values: [sessionId, version] };
 }
 
+const VOID_COMPACTIONS = statement(
+  'sessions.void_compactions',
+  `update turns set removed = true
+   where session_id = $1 and kind = 'compaction' and position > coalesce(
+     (select position from turns where session_id = $1 and turn_id = $2), 0
+   )`,
+);
+
+/**
+ * Makes the compactions that followed a turn have no effect on later turns, because they include its answer. A fork has no row
+ * for the turns of its history.
+ */
+export function voidCompactions(sessionId: string, afterTurnId: string): ColumnUpdate {
+  return { statement: VOID_COMPACTIONS, values: [sessionId, afterTurnId] };
+}
+
 /** A literal in the statement, so that the planner knows the small number of rows. */
 const PURGE_BATCH = 100;
 

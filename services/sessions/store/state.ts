@@ -18,10 +18,10 @@ export const HEAD_COLUMNS = `
   h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
   s.deleted_at is not null as deleted, s.title is not null as titled, s.overrides as session_overrides, h.last_seq, h.status,
   h.stop_reason, h.queued_turns, h.queue_held, h.fence, h.has_signals,
-  h.input_tokens, h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.reasoning_tokens, h.estimated, h.steps, h.tool_calls, h.active_ms, h.tools_offered_sha256`;
+  h.input_tokens, h.output_tokens, h.cached_input_tokens, h.cache_write_tokens, h.reasoning_tokens, h.estimated, h.steps, h.tool_calls, h.active_ms, h.tools_offered_sha256, h.context`;
 
 export const TURN_COLUMNS = `
-  t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fallback_model, t.fence as turn_fence,
+  t.turn_id, t.position, t.kind, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fallback_model, t.fence as turn_fence,
   t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent, t.calls, t.credential_uses, t.step_after, t.settled_attempt,
   t.input_tokens as turn_input_tokens, t.output_tokens as turn_output_tokens,
   t.cached_input_tokens as turn_cached_input_tokens, t.cache_write_tokens as turn_cache_write_tokens,
@@ -101,6 +101,7 @@ export async function lockUnlockedStates(
 export interface TurnRow extends TurnUsageRow {
   turn_id: string;
   position: number;
+  kind: string | null;
   turn_status: TurnState['status'];
   ready: boolean;
   wake_at: Date | null;
@@ -142,6 +143,7 @@ export interface HeadRow extends UsageRow {
   fence: number;
   has_signals: boolean;
   tools_offered_sha256: string | null;
+  context: string | null;
 }
 
 interface NextRow {
@@ -182,6 +184,7 @@ export function headOf(row: HeadRow): SessionState {
     hasSignals: row.has_signals,
     usage: usageOf(row),
     toolsOfferedSha256: row.tools_offered_sha256,
+    contextJson: row.context,
     current: null,
     next: null,
     isSteered: false,
@@ -192,6 +195,7 @@ export function turnOf(row: TurnRow): TurnState {
   return {
     turnId: row.turn_id,
     position: row.position,
+    kind: row.kind === 'compaction' ? 'compaction' : 'answer',
     status: row.turn_status,
     ready: row.ready,
     wakeAt: row.wake_at,

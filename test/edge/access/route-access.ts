@@ -154,6 +154,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'POST /api/v1/sessions/{session_id}/interrupt': write('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/queue/release': write('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/turns/{turn_id}/regenerate': write('SESSION_NOT_FOUND'),
+  'GET /api/v1/sessions/{session_id}/context': read('SESSION_NOT_FOUND'),
+  'POST /api/v1/sessions/{session_id}/compact': write('SESSION_NOT_FOUND'),
   'GET /api/v1/sessions/{session_id}/approvals': read('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/approvals/{approval_id}': write('INVALID_REQUEST'),
   'GET /api/v1/sessions/{session_id}/tool-calls': read('SESSION_NOT_FOUND'),

@@ -16,7 +16,7 @@ const ALLOWED: Record<string, string[]> = {
       'deleteSession',
     ],
     ...['sendMessage', 'listMessages', 'listTurns', 'getTurn', 'listEvents', 'follow', 'interruptSession'],
-    ...['releaseQueue', 'cancelTurn', 'regenerateAnswer'],
+    ...['releaseQueue', 'cancelTurn', 'regenerateAnswer', 'compactSession', 'getSessionContext'],
     ...['forkSession', 'setAgentVersion', 'listApprovals', 'decideApproval'],
     ...['recordChat', 'findChat', 'continueChat', 'forgetChat'],
     ...['listToolCalls', 'submitToolResult', 'getSessionExtensions'],

@@ -1,10 +1,10 @@
 import type { ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
+import { estimateTextTokens } from '../../../../lib/token-estimate.ts';
 import {
   type EstimatedPrompt,
   estimateMessageTokens,
   estimatePromptTokens,
-  estimateTextTokens,
 } from '../../../../services/runner/context/estimate-tokens.ts';
 import { userParts } from '../../../../services/runner/parts/reference.ts';
 

@@ -16,6 +16,7 @@ export const USER = { type: 'user' as const, id: 'usr_1' };
 export function turnState(fields: Partial<TurnState> = {}): TurnState {
   return {
     turnId: 'trn_1',
+    kind: 'answer',
     position: 2,
     status: 'in_progress',
     ready: false,
@@ -64,6 +65,7 @@ export function sessionState(fields: Partial<SessionState> = {}): SessionState {
     hasSignals: false,
     usage: NO_USAGE,
     toolsOfferedSha256: null,
+    contextJson: null,
     current: null,
     next: null,
     isSteered: false,

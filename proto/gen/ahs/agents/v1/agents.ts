@@ -812,7 +812,11 @@ export interface GetModelWindowRequest {
 
 export interface GetModelWindowResponse {
   /** In tokens. Absent for a model without one. */
-  window?: number | undefined;
+  window?:
+    | number
+    | undefined;
+  /** That of the table of models in tokens. Absent for a model without one. */
+  declaredWindow?: number | undefined;
 }
 
 export interface StoreModelWindowRequest {
@@ -7919,13 +7923,16 @@ export const GetModelWindowRequest: MessageFns<GetModelWindowRequest> = {
 };
 
 function createBaseGetModelWindowResponse(): GetModelWindowResponse {
-  return { window: undefined };
+  return { window: undefined, declaredWindow: undefined };
 }
 
 export const GetModelWindowResponse: MessageFns<GetModelWindowResponse> = {
   encode(message: GetModelWindowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.window !== undefined) {
       writer.uint32(8).int32(message.window);
+    }
+    if (message.declaredWindow !== undefined) {
+      writer.uint32(16).int64(message.declaredWindow);
     }
     return writer;
   },
@@ -7949,6 +7956,14 @@ export const GetModelWindowResponse: MessageFns<GetModelWindowResponse> = {
             }
 
             message.window = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.declaredWindow = longToNumber(reader.int64());
             continue;
           }
         }
@@ -14195,7 +14210,10 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The context window of a model that a provider has shown when it refused a request because of its length. */
+    /**
+     * The context window of a model that a provider has shown when it refused a request because of its length, and the declared
+     * one.
+     */
     getModelWindow: {
       name: "GetModelWindow",
       requestType: GetModelWindowRequest as typeof GetModelWindowRequest,

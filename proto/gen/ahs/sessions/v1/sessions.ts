@@ -127,7 +127,11 @@ export interface Turn {
     | string
     | undefined;
   /** The turn that the message of this one was delivered into. This turn is then completed without a start. Absent for none. */
-  deliveredToTurnId?: string | undefined;
+  deliveredToTurnId?:
+    | string
+    | undefined;
+  /** compaction: the turn has no message and no answer (see CompactSession). Absent: the turn answers a message. */
+  kind?: string | undefined;
 }
 
 /**
@@ -240,6 +244,66 @@ export interface RegenerateAnswerResponse {
   turnId: string;
   seq: number;
   replayed: boolean;
+}
+
+export interface CompactSessionRequest {
+  sessionId: string;
+  /** Empty for none. */
+  idempotencyKey: string;
+}
+
+export interface CompactSessionResponse {
+  /** Absent when there is nothing to shorten. */
+  turnId?:
+    | string
+    | undefined;
+  /** The seq of the turn.queued event. 0 without a turn. */
+  seq: number;
+  replayed: boolean;
+}
+
+export interface GetSessionContextRequest {
+  sessionId: string;
+}
+
+/** Tokens are estimates in tokens of the model. */
+export interface GetSessionContextResponse {
+  /** The model of the next turn: <provider>/<model id>. */
+  model: string;
+  /** Input and answer together. Absent: unknown. */
+  window?:
+    | number
+    | undefined;
+  /**
+   * agent: a setting of the agent. model: the table of models. provider: a provider has named or shown it in a refusal. Absent
+   * without a window.
+   */
+  windowSource?:
+    | string
+    | undefined;
+  /** The settings of the agent, with their defaults. */
+  strategy: string;
+  threshold: number;
+  keepTurns: number;
+  /** A longer request is shortened. Absent: unknown, or the strategy is none. */
+  thresholdTokens?:
+    | number
+    | undefined;
+  /** The parts of the next request. Absent: unknown. */
+  systemTokens?: number | undefined;
+  toolsTokens?:
+    | number
+    | undefined;
+  /** Messages, tool calls, results and summaries. */
+  historyTokens?:
+    | number
+    | undefined;
+  /** Images and files in messages and results. */
+  filesTokens?:
+    | number
+    | undefined;
+  /** The newest agent.context_compacted event that later turns get. Absent without one. */
+  lastCompaction: Event | undefined;
 }
 
 /** A decision that a turn waits for. */
@@ -951,7 +1015,14 @@ export interface ClaimedTurn {
     | string
     | undefined;
   /** Retryable failures since the last progress after which another one is the last. Absent in older releases. */
-  maxFailures?: number | undefined;
+  maxFailures?:
+    | number
+    | undefined;
+  /**
+   * The turn has no message: it shortens the history up to this seq for the model and ends without a model step. Absent for
+   * other turns.
+   */
+  compactsUpToSeq?: number | undefined;
 }
 
 /** A tool call that was journalled (agent.tool_use) and has no result yet. */
@@ -1064,7 +1135,40 @@ export interface TurnReport {
    * The model request that is unfinished behind the events of the report. Absent for none. It counts when the turn ends,
    * or is queued again, without another report.
    */
-  openModelRequest: OpenModelRequest | undefined;
+  openModelRequest:
+    | OpenModelRequest
+    | undefined;
+  /** The newest estimate of the turn. Absent: it has not changed since the last report. */
+  context?: ContextEstimate | undefined;
+}
+
+/** The estimated tokens of a model request, for GetSessionContext. */
+export interface ContextEstimate {
+  /**
+   * Number of the first events of the report that the estimate includes. It includes all earlier events of the session's
+   * history, too.
+   */
+  events: number;
+  /** The model name of the agent. */
+  model: string;
+  system: number;
+  tools: number;
+  /** Messages without images and files. */
+  history: number;
+  /** Images and files. */
+  files: number;
+  /** Tokens of the model in one estimated token, 1 or more. */
+  ratio: number;
+  /** In tokens of the model. Absent: unknown. */
+  window?:
+    | number
+    | undefined;
+  /** agent | model | provider. Absent without a window. */
+  windowSource?:
+    | string
+    | undefined;
+  /** A longer request is shortened. Absent: unknown, or the strategy is none. */
+  threshold?: number | undefined;
 }
 
 export interface OpenModelRequest {
@@ -2013,6 +2117,7 @@ function createBaseTurn(): Turn {
     overridesJson: undefined,
     replacesTurnId: undefined,
     deliveredToTurnId: undefined,
+    kind: undefined,
   };
 }
 
@@ -2059,6 +2164,9 @@ export const Turn: MessageFns<Turn> = {
     }
     if (message.deliveredToTurnId !== undefined) {
       writer.uint32(114).string(message.deliveredToTurnId);
+    }
+    if (message.kind !== undefined) {
+      writer.uint32(122).string(message.kind);
     }
     return writer;
   },
@@ -2186,6 +2294,14 @@ export const Turn: MessageFns<Turn> = {
             }
 
             message.deliveredToTurnId = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.kind = reader.string();
             continue;
           }
         }
@@ -3062,6 +3178,357 @@ export const RegenerateAnswerResponse: MessageFns<RegenerateAnswerResponse> = {
             }
 
             message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCompactSessionRequest(): CompactSessionRequest {
+  return { sessionId: "", idempotencyKey: "" };
+}
+
+export const CompactSessionRequest: MessageFns<CompactSessionRequest> = {
+  encode(message: CompactSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(18).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompactSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompactSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCompactSessionResponse(): CompactSessionResponse {
+  return { turnId: undefined, seq: 0, replayed: false };
+}
+
+export const CompactSessionResponse: MessageFns<CompactSessionResponse> = {
+  encode(message: CompactSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.turnId !== undefined) {
+      writer.uint32(10).string(message.turnId);
+    }
+    if (message.seq !== 0) {
+      writer.uint32(16).int64(message.seq);
+    }
+    if (message.replayed !== false) {
+      writer.uint32(24).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompactSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompactSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSessionContextRequest(): GetSessionContextRequest {
+  return { sessionId: "" };
+}
+
+export const GetSessionContextRequest: MessageFns<GetSessionContextRequest> = {
+  encode(message: GetSessionContextRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSessionContextRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSessionContextRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSessionContextResponse(): GetSessionContextResponse {
+  return {
+    model: "",
+    window: undefined,
+    windowSource: undefined,
+    strategy: "",
+    threshold: 0,
+    keepTurns: 0,
+    thresholdTokens: undefined,
+    systemTokens: undefined,
+    toolsTokens: undefined,
+    historyTokens: undefined,
+    filesTokens: undefined,
+    lastCompaction: undefined,
+  };
+}
+
+export const GetSessionContextResponse: MessageFns<GetSessionContextResponse> = {
+  encode(message: GetSessionContextResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.window !== undefined) {
+      writer.uint32(16).int32(message.window);
+    }
+    if (message.windowSource !== undefined) {
+      writer.uint32(26).string(message.windowSource);
+    }
+    if (message.strategy !== "") {
+      writer.uint32(34).string(message.strategy);
+    }
+    if (message.threshold !== 0) {
+      writer.uint32(41).double(message.threshold);
+    }
+    if (message.keepTurns !== 0) {
+      writer.uint32(48).int32(message.keepTurns);
+    }
+    if (message.thresholdTokens !== undefined) {
+      writer.uint32(56).int32(message.thresholdTokens);
+    }
+    if (message.systemTokens !== undefined) {
+      writer.uint32(64).int32(message.systemTokens);
+    }
+    if (message.toolsTokens !== undefined) {
+      writer.uint32(72).int32(message.toolsTokens);
+    }
+    if (message.historyTokens !== undefined) {
+      writer.uint32(80).int32(message.historyTokens);
+    }
+    if (message.filesTokens !== undefined) {
+      writer.uint32(88).int32(message.filesTokens);
+    }
+    if (message.lastCompaction !== undefined) {
+      Event.encode(message.lastCompaction, writer.uint32(98).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSessionContextResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSessionContextResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.window = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.windowSource = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 41) {
+              break;
+            }
+
+            message.threshold = reader.double();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.keepTurns = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.thresholdTokens = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.systemTokens = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.toolsTokens = reader.int32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.historyTokens = reader.int32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.filesTokens = reader.int32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.lastCompaction = Event.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -7919,6 +8386,7 @@ function createBaseClaimedTurn(): ClaimedTurn {
     steered: undefined,
     fallbackModel: undefined,
     maxFailures: undefined,
+    compactsUpToSeq: undefined,
   };
 }
 
@@ -7980,6 +8448,9 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
     }
     if (message.maxFailures !== undefined) {
       writer.uint32(152).int32(message.maxFailures);
+    }
+    if (message.compactsUpToSeq !== undefined) {
+      writer.uint32(160).int64(message.compactsUpToSeq);
     }
     return writer;
   },
@@ -8147,6 +8618,14 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
             }
 
             message.maxFailures = reader.int32();
+            continue;
+          }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.compactsUpToSeq = longToNumber(reader.int64());
             continue;
           }
         }
@@ -8659,6 +9138,7 @@ function createBaseTurnReport(): TurnReport {
     reportSeq: 0,
     traceparent: "",
     openModelRequest: undefined,
+    context: undefined,
   };
 }
 
@@ -8693,6 +9173,9 @@ export const TurnReport: MessageFns<TurnReport> = {
     }
     if (message.openModelRequest !== undefined) {
       OpenModelRequest.encode(message.openModelRequest, writer.uint32(82).fork()).join();
+    }
+    if (message.context !== undefined) {
+      ContextEstimate.encode(message.context, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -8788,6 +9271,170 @@ export const TurnReport: MessageFns<TurnReport> = {
             }
 
             message.openModelRequest = OpenModelRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.context = ContextEstimate.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseContextEstimate(): ContextEstimate {
+  return {
+    events: 0,
+    model: "",
+    system: 0,
+    tools: 0,
+    history: 0,
+    files: 0,
+    ratio: 0,
+    window: undefined,
+    windowSource: undefined,
+    threshold: undefined,
+  };
+}
+
+export const ContextEstimate: MessageFns<ContextEstimate> = {
+  encode(message: ContextEstimate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.events !== 0) {
+      writer.uint32(8).int32(message.events);
+    }
+    if (message.model !== "") {
+      writer.uint32(18).string(message.model);
+    }
+    if (message.system !== 0) {
+      writer.uint32(24).int32(message.system);
+    }
+    if (message.tools !== 0) {
+      writer.uint32(32).int32(message.tools);
+    }
+    if (message.history !== 0) {
+      writer.uint32(40).int32(message.history);
+    }
+    if (message.files !== 0) {
+      writer.uint32(48).int32(message.files);
+    }
+    if (message.ratio !== 0) {
+      writer.uint32(57).double(message.ratio);
+    }
+    if (message.window !== undefined) {
+      writer.uint32(64).int32(message.window);
+    }
+    if (message.windowSource !== undefined) {
+      writer.uint32(74).string(message.windowSource);
+    }
+    if (message.threshold !== undefined) {
+      writer.uint32(80).int32(message.threshold);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContextEstimate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContextEstimate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.events = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.system = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.tools = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.history = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.files = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 57) {
+              break;
+            }
+
+            message.ratio = reader.double();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.window = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.windowSource = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.threshold = reader.int32();
             continue;
           }
         }
@@ -11813,6 +12460,28 @@ export const SessionsServiceDefinition = {
       requestType: RegenerateAnswerRequest as typeof RegenerateAnswerRequest,
       requestStream: false,
       responseType: RegenerateAnswerResponse as typeof RegenerateAnswerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Queues a turn without a message that shortens the history for the model (agent.context_compacted). Refused with
+     * SESSION_BUSY while a turn is not finished, and with COMPACTION_DISABLED for an agent whose strategy is none. Queues no
+     * turn when there is nothing to shorten.
+     */
+    compactSession: {
+      name: "CompactSession",
+      requestType: CompactSessionRequest as typeof CompactSessionRequest,
+      requestStream: false,
+      responseType: CompactSessionResponse as typeof CompactSessionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Returns the context window of the next turn, the estimated tokens of its first model request and the last compaction. */
+    getSessionContext: {
+      name: "GetSessionContext",
+      requestType: GetSessionContextRequest as typeof GetSessionContextRequest,
+      requestStream: false,
+      responseType: GetSessionContextResponse as typeof GetSessionContextResponse,
       responseStream: false,
       options: {},
     },

@@ -1,5 +1,3 @@
-import type { ContextSettings } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-
 /** How long histories are shortened for the model. */
 export interface ContextRules {
   strategy: 'summarize' | 'drop_tool_results' | 'none';
@@ -14,6 +12,19 @@ export interface ContextRules {
   /** The context window in tokens. Undefined for that of the model. */
   window: number | undefined;
 }
+
+/** The settings as an agent version has them. */
+interface ContextSettings {
+  strategy?: string | undefined;
+  threshold?: number | undefined;
+  keepTurns?: number | undefined;
+  model?: string | undefined;
+  instructions?: string | undefined;
+  window?: number | undefined;
+}
+
+/** Larger results of tools become references to files, the oldest first. */
+export const LARGE_RESULT_BYTES = 8 * 1024;
 
 const DEFAULT_THRESHOLD = 0.8;
 const DEFAULT_KEEP_TURNS = 3;
