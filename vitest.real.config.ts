@@ -5,14 +5,14 @@ import embedded, { CRASHES } from './vitest.config.ts';
 /** End-to-end cases that run in both process shapes. */
 const JOURNEYS = [
   'test/e2e/{journey,webhook,schedules,restart,trace,workspace,workspace-crash}.test.ts',
+  'test/real/{client-tools,turn-waits,killed-processes}.test.ts',
+];
+/** Cases for separate processes. Lane 1 runs the first ones in one process. */
+const SEPARATE_PROCESSES = [
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
   'test/edge/{environments,limits}.test.ts',
   'test/edge/access/matrix.test.ts',
-  'test/real/{client-tools,turn-waits,killed-processes}.test.ts',
-];
-/** Cases for separate processes only. */
-const SEPARATE_PROCESSES = [
   'test/edge/{structured-output,client-tool-overrides}.test.ts',
   'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages,vault-traffic,egress-targets,model-key-outage,killed-schedulers,killed-channel-workers,channel-secrets,protocols/{mcp,a2a}/two-edges}.test.ts',
 ];
@@ -59,6 +59,7 @@ export default defineConfig({
         test: {
           name: 'plain gRPC',
           include: CONTRACTS,
+          isolate: false,
           env: { ...embedded.test?.env, SERVICE_TEST_TRANSPORT: 'gRPC' },
         },
       },
