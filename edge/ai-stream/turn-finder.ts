@@ -1,6 +1,6 @@
 import { Refusal, refuse } from '../../lib/errors.ts';
 import type { CallOptions } from '../../lib/grpc/contract.ts';
-import type { Event } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Event, Turn } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Clients } from '../clients.ts';
 import type { Answers } from './answers.ts';
 import { afterEvent, afterRequests, FROM_THE_BEGINNING, type StreamPosition } from './render.ts';
@@ -44,9 +44,10 @@ export class TurnFinder {
 
   /** The current turn: the one that runs, waits for an answer or is next in the queue. */
   async current(): Promise<TurnStream | undefined> {
-    const request = { sessionId: this.#sessionId, page: { limit: 1, cursor: '' }, unfinished: true };
+    const request = { sessionId: this.#sessionId, page: { limit: 2, cursor: '' }, unfinished: true };
     const { turns } = await this.#sessions.listTurns(request, this.#call);
-    const turn = turns[0];
+    // A compaction is queued in an idle session only, so at most one is before the first message.
+    const turn = turns.find(isAnswering);
     return turn && { turnId: turn.turnId, from: turn.position, position: FROM_THE_BEGINNING };
   }
 
@@ -64,7 +65,7 @@ export class TurnFinder {
     const turnId = turnOf(event);
     if (turnId === undefined) return undefined;
     const turn = await this.#turn(turnId);
-    return turn && { turnId, from: turn.position, position: afterEvent(seq) };
+    return turn && isAnswering(turn) ? { turnId, from: turn.position, position: afterEvent(seq) } : undefined;
   }
 
   /** Undefined for events that a fork copied: they belong to turns of another session. */
@@ -121,6 +122,11 @@ export class TurnFinder {
     );
     return { turnId, from: turn?.position ?? 0, position };
   }
+}
+
+/** A compaction has no message to stream. */
+function isAnswering({ kind }: Turn): boolean {
+  return kind === undefined;
 }
 
 function notLast(sessionId: string): Refusal {

@@ -59,7 +59,8 @@ async function turnsBefore({ context, call }: A2aOperation, { sessionId }: Sessi
   do {
     const request = { sessionId, unfinished: false, page: { limit: TURNS, cursor } };
     const listed = await context.clients.sessions.listTurns(request, call);
-    turns.push(...listed.turns);
+    // A compaction is not a task: no message has begun it.
+    turns.push(...listed.turns.filter(({ kind }) => kind === undefined));
     cursor = listed.page?.nextCursor ?? '';
   } while (cursor !== '');
   turns.reverse();

@@ -41,7 +41,9 @@ export async function requireTask(
   const session = isId('trn', turnId) ? await ownSession(operation, sessionId) : undefined;
   const found =
     session && (await context.clients.sessions.getTurn({ sessionId, turnId }, call).catch(unknown));
-  if (session && found?.turn && taskId === taskIdOf(found.turn)) return { turn: found.turn, session };
+  const isTask = found?.turn?.kind === undefined;
+  if (session && found?.turn && isTask && taskId === taskIdOf(found.turn))
+    return { turn: found.turn, session };
   throw new TaskNotFoundError('The task does not exist, or you do not have access to it.');
 }
 

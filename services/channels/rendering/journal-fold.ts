@@ -79,7 +79,8 @@ export class JournalFold {
   apply(event: JournalEvent): void {
     const { type, data } = event;
     if (type === 'turn.queued') {
-      this.#turns.set(data.turn_id, newTurn(data.turn_id, event.seq));
+      // A compaction has nothing to tell.
+      if (data.kind === undefined) this.#turns.set(data.turn_id, newTurn(data.turn_id, event.seq));
       return;
     }
     if (type === 'user.message') {

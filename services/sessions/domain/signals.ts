@@ -58,6 +58,7 @@ export function signalsOf(state: SessionState, change: Change, now: Date): reado
     const kind = SIGNALLED[event.type];
     if (!kind) return [];
     const { turnId } = event;
+    if (turnId !== undefined && isCompaction(change, turnId)) return [];
     const turn = turnId === undefined ? undefined : summaryAfter(change, turnId, now);
     return [{ kind, sessionId, turn, approvalId: approvalIdOf(event) }];
   });
@@ -65,6 +66,12 @@ export function signalsOf(state: SessionState, change: Change, now: Date): reado
   if (!resumed) return signals;
   const turn = summaryOf(resumed, null);
   return [...signals, { kind: 'turn_resumed', sessionId, turn, approvalId: undefined }];
+}
+
+/** A compaction answers no message of a schedule or channel. */
+function isCompaction({ turns, newTurn }: Change, turnId: string): boolean {
+  const turn = [newTurn, ...turns].find((one) => one?.turnId === turnId);
+  return turn?.kind === 'compaction';
 }
 
 /** `stopReasonJson` is the stop reason of a turn that has ended or is blocked. Null otherwise. */

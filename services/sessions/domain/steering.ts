@@ -9,7 +9,8 @@ import { publicUsage, traceFields } from './turn-fields.ts';
  * is free. Undefined in an idle session, also behind a held queue: the message is then queued like any other.
  */
 export function steeredTurn({ current, next, status }: SessionState): string | undefined {
-  if (current) return current.turnId;
+  // A compaction has no model step that could get the message.
+  if (current) return current.kind === 'answer' ? current.turnId : undefined;
   return status === 'pending' || status === 'rescheduling' ? next?.turnId : undefined;
 }
 

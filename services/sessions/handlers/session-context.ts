@@ -1,8 +1,8 @@
-import { databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type ContextEstimate, parseContext } from '../domain/context.ts';
 import { estimateHistory } from '../domain/estimate-history.ts';
+import type { ReadOptions } from '../store/lists.ts';
 import { agentContext, withoutCaller } from './agent-context.ts';
 import type { SessionsHandlerContext } from './context.ts';
 
@@ -31,9 +31,13 @@ export function contextHandlers(context: SessionsHandlerContext): Methods {
   }
 
   /** The tokens of the history of the next request. Undefined when the history is too long to be read now. */
-  async function historyTokens(sessionId: string, estimate: ContextEstimate | undefined, call: Call) {
+  async function historyTokens(
+    sessionId: string,
+    estimate: ContextEstimate | undefined,
+    options: ReadOptions,
+  ) {
     const { seq = 0, history = 0, files = 0, ratio = 1 } = estimate ?? {};
-    const behind = await events.historyBehind(sessionId, seq, MAX_EVENTS, databaseOptionsOf(call));
+    const behind = await events.historyBehind(sessionId, seq, MAX_EVENTS, options);
     if (!behind) return undefined;
     const added = estimateHistory(behind);
     return { history: scaled(history + added.history, ratio), files: scaled(files + added.files, ratio) };
@@ -55,7 +59,7 @@ export function contextHandlers(context: SessionsHandlerContext): Methods {
       const current = isCurrent ? reported : undefined;
       const found = current?.window === undefined ? await windowOf(model, rules.window, call) : current;
       const { ratio = 1, threshold, system, tools } = current ?? {};
-      const history = await historyTokens(sessionId, reported, call);
+      const history = await historyTokens(sessionId, reported, options);
       return {
         model,
         ...{ window: found.window, windowSource: found.windowSource },

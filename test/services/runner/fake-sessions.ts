@@ -97,6 +97,7 @@ export interface QueuedTurn {
   overridesJson?: string;
   fallbackModel?: string;
   maxFailures?: number;
+  compactsUpToSeq?: number;
   /** The page size of ListMessages. When set, the claim contains only the first message. */
   page?: number;
 }
@@ -190,6 +191,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       overridesJson: turn.overridesJson,
       fallbackModel: turn.fallbackModel,
       maxFailures: turn.maxFailures,
+      compactsUpToSeq: turn.compactsUpToSeq,
       toolsOfferedSha256: toolsOffered.get(sessionId),
       followed: !fake.unfollowed.has(turn.turnId),
       steered: steering.has(turn.turnId),

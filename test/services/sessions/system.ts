@@ -102,6 +102,9 @@ function agentsFor(context: ServiceContext, calls: NeighbourCalls): Client<Agent
           agentName: '',
         };
       },
+      async getModelWindow() {
+        return { window: undefined, declaredWindow: 10_000 };
+      },
       async getLevel({ agentId }, { caller }) {
         calls.levels.push(agentId);
         return { level: agentId === AGENT && caller?.userId === MANAGER.userId ? 'manage' : 'none' };

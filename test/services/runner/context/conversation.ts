@@ -20,6 +20,8 @@ export interface Conversation extends AsyncDisposable {
   history: Event[];
   /** Queues a turn behind the history of the conversation. */
   queue(content: string | object[], more?: object, version?: number): string;
+  /** Queues a compaction of the history, before a message that is sent meanwhile. */
+  compact(): string;
   /** Sends a message and waits for the end of its turn. `version` is that of the agent; by default the first one. */
   send(content: string | object[], more?: object, version?: number): Promise<Journal>;
   /** Adds the events of an ended turn to the history. */
@@ -67,6 +69,18 @@ export async function openConversation(options: ConversationOptions): Promise<Co
       const type = 'user.message';
       history.push({ seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) });
       fixture.sessions.queue({ turnId, sessionId: SESSION, messages: [...history], agentVersion: version });
+      fixture.context.bus.publish('turns.ready', '');
+      return turnId;
+    },
+    compact() {
+      const turnId = `trn_${++turns}`;
+      const compactsUpToSeq = (history.at(-1)?.seq ?? 0) + 1;
+      const seq = compactsUpToSeq + 1;
+      const data = { content: [{ type: 'text', text: 'Sent meanwhile.' }] };
+      const type = 'user.message';
+      history.push({ seq, type, json: JSON.stringify({ seq, type, turn_id: 'trn_later', data }) });
+      const queued = { turnId, sessionId: SESSION, messages: [...history], agentVersion };
+      fixture.sessions.queue({ ...queued, compactsUpToSeq });
       fixture.context.bus.publish('turns.ready', '');
       return turnId;
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { draft, unchanged } from '../../../../services/sessions/domain/change.ts';
+import { queueCompaction } from '../../../../services/sessions/domain/compact.ts';
 import { SYSTEM_ACTOR } from '../../../../services/sessions/domain/create.ts';
 import { finish } from '../../../../services/sessions/domain/finish.ts';
 import { send } from '../../../../services/sessions/domain/send.ts';
@@ -42,6 +43,15 @@ describe('signalsOf', () => {
     expect(signalsOf(state, change, NOW)).toMatchObject([
       { kind: 'turn_ended', turn: { stopReasonJson: '{"type":"budget_reached"}' } },
     ]);
+  });
+
+  it('returns none for a compaction, which answers no message', () => {
+    const compacting = turnState({ kind: 'compaction' });
+    const state = sessionState({ hasSignals: true, current: compacting });
+    expect(signalsOf(state, finish(state, compacting, { type: 'end_turn' }, NOW), NOW)).toEqual([]);
+    const idle = sessionState({ hasSignals: true, status: 'idle' });
+    const turn = { turnId: 'trn_new', actor: USER, traceparent: undefined };
+    expect(signalsOf(idle, queueCompaction(idle, turn), NOW)).toEqual([]);
   });
 
   it('ignores events that are not signalled', () => {
