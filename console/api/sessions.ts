@@ -3,11 +3,13 @@ import {
   archiveSession,
   type ContentPart,
   cancelTurn,
+  compactSession,
   decideApproval,
   deleteSession,
   type Event,
   forkSession,
   getSession,
+  getSessionContext,
   interruptSession,
   listAgentSessions,
   listAllSessions,
@@ -55,6 +57,8 @@ const NEWEST_POLLING = { active: 3_000, idle: 30_000, recent: RECENT_MS };
 const PARTIAL_CHUNK_MS = 5_000;
 /** Cache lifetime of a queue before the newest events. */
 const OUTDATED_QUEUE_MS = 5_000;
+/** Cache lifetime of a context before the newest change. */
+const OUTDATED_CONTEXT_MS = 5_000;
 /** Body of the request that stops a session. */
 export const STOP = { queue: 'hold' } as const;
 
@@ -126,6 +130,17 @@ export const sessions = {
       placeholderData: keepPreviousData,
       queryFn: ({ signal }) => readQueue(sessionId, signal),
     }),
+  /** What the model gets in the next turn. `changedAt` is the seq of the newest known event that has changed it. */
+  context: (sessionId: string, changedAt: number) =>
+    queryOptions({
+      queryKey: ['sessions', sessionId, 'context', changedAt],
+      gcTime: OUTDATED_CONTEXT_MS,
+      placeholderData: keepPreviousData,
+      queryFn: ({ signal }) => unwrapData(getSessionContext({ ...pathOf(sessionId), signal })),
+    }),
+  /** Queues a turn that shortens the history for the model. Without a `turn_id` there is nothing to shorten. */
+  compact: (sessionId: string, key: string) =>
+    unwrapData(compactSession({ ...pathOf(sessionId), headers: { 'Idempotency-Key': key } })),
   send: (sessionId: string, { content, busyPolicy = 'enqueue', key }: OutgoingMessage) =>
     unwrapData(
       sendMessage({

@@ -15,7 +15,9 @@ export function activityOf(
     case 'session.status_rescheduled':
       return retryText(view.events) ?? 'The turn continues automatically.';
     case 'session.status_running':
-      return runningActivity(view, chat);
+      return isCompacting(view.events)
+        ? 'Shortening the conversation for the model.'
+        : runningActivity(view, chat);
     case 'session.status_idle':
       return status.data.stop_reason.type === 'requires_action'
         ? (pendingRequests(chat) ?? 'Waiting for you.')
@@ -23,6 +25,13 @@ export function activityOf(
     default:
       return undefined;
   }
+}
+
+/** Whether the running turn only compacts. */
+function isCompacting(events: readonly DurableEvent[]): boolean {
+  const turnId = events.findLast(({ type }) => type === 'turn.started')?.turn_id;
+  const queued = events.findLast((event) => event.type === 'turn.queued' && event.turn_id === turnId);
+  return queued?.type === 'turn.queued' && queued.data.kind === 'compaction';
 }
 
 function runningActivity({ drafts }: Pick<JournalView, 'drafts'>, chat: readonly ChatItem[]): string {

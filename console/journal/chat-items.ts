@@ -112,6 +112,8 @@ export interface TurnEnd {
   createdAt: string;
   turnId: string | undefined;
   outcome: 'completed' | 'failed' | 'interrupted' | 'cancelled';
+  /** The turn has no message: a user has asked for a compaction. Undefined for other turns. */
+  compaction: 'compacted' | 'unchanged' | undefined;
   error: { code: string; message: string } | undefined;
   usage: TurnUsage | undefined;
 }

@@ -43,6 +43,8 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
   for (const { type, turn_id: turnId } of events)
     if (type === 'turn.queued' && turnId) queuedTurnIds.add(turnId);
   const queuedMessages = new Map<string, ChatMessage[]>();
+  /** The turns that only compact, and whether they have done so. */
+  const compactionTurns = new Map<string, 'compacted' | 'unchanged'>();
   let activeTurnId: string | undefined;
   let isIdle = false;
   const addFileEvent = fileEventFolder(events);
@@ -128,6 +130,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
       }
       case 'agent.context_compacted':
         items.push({ kind: 'compaction', ...base, data: event.data });
+        if (compactionTurns.has(turnId)) compactionTurns.set(turnId, 'compacted');
         break;
       case 'approval.requested': {
         const { approval_id: approvalId, kind, expires_at: expiresAt, details } = event.data;
@@ -164,6 +167,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
         break;
       }
       case 'turn.queued':
+        if (event.data.kind === 'compaction') compactionTurns.set(turnId, 'unchanged');
         if (event.data.replaces_turn_id !== undefined) notice('A new answer replaces the last one.');
         break;
       case 'turn.blocked':
@@ -182,6 +186,7 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
           ...base,
           turnId: event.turn_id,
           outcome: event.type.slice('turn.'.length) as TurnEnd['outcome'],
+          compaction: compactionTurns.get(turnId),
           error: event.type === 'turn.failed' ? event.data.error : undefined,
           usage: 'usage' in event.data ? event.data.usage : undefined,
         });

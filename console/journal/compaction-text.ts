@@ -28,6 +28,9 @@ function effectOf({ strategy, moved = [] }: CompactionData): string {
 }
 
 /** The estimated length of the request before and after: "from about 12,300 to 4,100 tokens". */
-export function compactionTokensText({ tokens_before: before, tokens_after: after }: CompactionData): string {
+export function compactionTokensText({
+  tokens_before: before,
+  tokens_after: after,
+}: Pick<CompactionData, 'tokens_before' | 'tokens_after'>): string {
   return `from about ${before.toLocaleString('en')} to ${after.toLocaleString('en')} tokens`;
 }

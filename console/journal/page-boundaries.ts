@@ -4,6 +4,11 @@ const TURN_END = /^turn\.(completed|failed|interrupted|cancelled)$/;
 /** Events that only a turn in progress has. */
 const TURN_WORK = /^(agent|model|approval)\.|^turn\.(started|blocked)$/;
 
+/** The first event of a turn that replaces an answer or compacts. That of any other turn is its message. */
+const isQueuedWithoutMessage = (event: DurableEvent): boolean =>
+  event.type === 'turn.queued' &&
+  (event.data.kind === 'compaction' || event.data.replaces_turn_id !== undefined);
+
 /** Number of events other than file events. A session may have thousands of those without a message between them. */
 export const countWithoutFiles = (events: readonly DurableEvent[]) =>
   events.reduce((count, { type }) => count + (isFileType(type) ? 0 : 1), 0);
@@ -17,11 +22,12 @@ export function pageStart(
   later: readonly DurableEvent[],
   least: number,
 ): number | undefined {
-  /** Turns without their first event, which is their message. */
+  /** Turns without their first event. */
   const incomplete = new Set<string>();
-  const visit = ({ type, turn_id: turnId }: DurableEvent) => {
+  const visit = (event: DurableEvent) => {
+    const { turn_id: turnId } = event;
     if (turnId === undefined) return;
-    if (type === 'user.message') incomplete.delete(turnId);
+    if (event.type === 'user.message' || isQueuedWithoutMessage(event)) incomplete.delete(turnId);
     else incomplete.add(turnId);
   };
   for (const event of later.toReversed()) visit(event);

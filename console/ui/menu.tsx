@@ -23,10 +23,12 @@ export interface MenuItemProps {
   icon?: ReactNode;
   danger?: boolean;
   disabled?: boolean;
+  /** Why the item is disabled. */
+  reason?: string | undefined;
   children: ReactNode;
 }
 
-export function MenuItem({ onSelect, icon, danger, disabled, children }: MenuItemProps) {
+export function MenuItem({ onSelect, icon, danger, disabled, reason, children }: MenuItemProps) {
   return (
     <Base.Item
       onClick={onSelect}
@@ -38,7 +40,14 @@ export function MenuItem({ onSelect, icon, danger, disabled, children }: MenuIte
       )}
     >
       {icon}
-      {children}
+      {reason === undefined ? (
+        children
+      ) : (
+        <span>
+          {children}
+          <span className="block text-xs">{reason}</span>
+        </span>
+      )}
     </Base.Item>
   );
 }

@@ -230,6 +230,15 @@ describe('pageStart', () => {
     expect(pageStart(journal(...mixed.filter((spec) => spec !== undefined)), [], 1)).toBe(0);
   });
 
+  it('begins with a turn that has no message, because it replaces an answer or compacts', () => {
+    for (const members of [{ kind: 'compaction' }, { replaces_turn_id: 'trn_1' }]) {
+      const [, , started, completed] = turn('trn_2').map(([type, , id]): EventSpec => [type, {}, id]);
+      const own = [['turn.queued', members, 'trn_2'] as EventSpec, started, completed];
+      const all = journal(...turn('trn_1'), ...own.filter((spec) => spec !== undefined));
+      expect(pageStart(all, [], 1), JSON.stringify(members)).toBe(4);
+    }
+  });
+
   it('does not count file events', () => {
     const files = Array.from({ length: 300 }, (_, index) => file('file.created', `file-${index}`, 1));
     const all = journal(...turn('trn_1'), ...files);
@@ -340,5 +349,24 @@ describe('Conversation with compactions', () => {
   ])('describes the compaction %o', (data, expected) => {
     const [item] = chatFrom(journal(compacted(data)));
     expect(item?.kind === 'compaction' && compactionText(item.data)).toBe(expected);
+  });
+
+  it('says of a turn without a message whether it has shortened the conversation', () => {
+    const begin: EventSpec[] = [
+      ['turn.queued', { turn_id: 'trn_1', kind: 'compaction' }],
+      ['session.status_running', {}],
+      ['turn.started', {}],
+    ];
+    const completed: EventSpec = ['turn.completed', {}];
+    expect(chatFrom(journal(...begin, compacted(), completed))).toMatchObject([
+      { kind: 'compaction' },
+      { kind: 'end', compaction: 'compacted' },
+    ]);
+    expect(chatFrom(journal(...begin, completed))).toMatchObject([{ kind: 'end', compaction: 'unchanged' }]);
+    expect(chatFrom(journal(['turn.queued', {}], completed))).toMatchObject([{ compaction: undefined }]);
+    const events = journal(...begin);
+    expect(activityOf({ events, drafts: [] }, chatFrom(events))).toBe(
+      'Shortening the conversation for the model.',
+    );
   });
 });

@@ -1,6 +1,6 @@
-import { Archive, Blocks, Ellipsis, OctagonX, Pencil, Terminal, Trash2 } from 'lucide-react';
+import { Archive, Blocks, Ellipsis, FoldVertical, OctagonX, Pencil, Terminal, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { isStoppable } from '../../api/session-state.ts';
+import { isBusy, isStoppable, isWritable } from '../../api/session-state.ts';
 import type { Session } from '../../gen/index.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { loadChunk } from '../../parts/navigation/load-chunk.ts';
@@ -9,6 +9,7 @@ import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { copyText } from '../../ui/toast.tsx';
 import type { SessionDialog } from './session-dialogs.tsx';
+import { useCompact } from './use-compact.ts';
 
 const SessionDialogs = lazy(async () => ({
   default: (await loadChunk(() => import('./session-dialogs.tsx'))).SessionDialogs,
@@ -28,6 +29,7 @@ export function SessionActions({ session, isMine, isDeleted }: SessionActionsPro
   const [wasOpened, setWasOpened] = useState(false);
   if (open !== undefined && !wasOpened) setWasOpened(true);
   const { stop, isStopping } = useStop();
+  const { compact, isCompacting } = useCompact(session.session_id);
   const curlOf = useCurl();
   const path = `/sessions/${session.session_id}`;
   return (
@@ -36,6 +38,16 @@ export function SessionActions({ session, isMine, isDeleted }: SessionActionsPro
         {!isDeleted && isStoppable(session) && (
           <MenuItem icon={<OctagonX />} disabled={isStopping} onSelect={() => stop(session.session_id)}>
             Stop
+          </MenuItem>
+        )}
+        {isMine && !isDeleted && isWritable(session) && (
+          <MenuItem
+            icon={<FoldVertical />}
+            disabled={isBusy(session) || isCompacting}
+            reason={isBusy(session) ? 'Not while a turn runs or waits' : undefined}
+            onSelect={compact}
+          >
+            Compact now
           </MenuItem>
         )}
         {!isDeleted && (

@@ -16,6 +16,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Tooltip } from '../../ui/tooltip.tsx';
 import { SessionActions } from './actions.tsx';
+import { ContextMeter } from './context/context-meter.tsx';
 import { OwnerBanner } from './owner-banner.tsx';
 
 const STREAM_STATUSES: Record<
@@ -78,6 +79,7 @@ export function SessionHeader({ session, view, isDeleted }: SessionHeaderProps) 
               </span>
             )}
             <SessionTokens session={session} />
+            {!isDeleted && <ContextMeter session={session} view={view} isMine={isMine} />}
             {!isMine && (
               <span className="max-w-full min-w-0">
                 Owner: <UserName id={session.created_by} />

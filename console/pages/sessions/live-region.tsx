@@ -53,6 +53,8 @@ function announcementsOf(item: ChatItem): string[] {
     return [`Agent: ${truncate(withoutMarkdown(item.text))}`];
   if (item.kind === 'notice') return [item.text];
   if (item.kind === 'compaction') return [`${compactionText(item.data)}.`];
+  if (item.kind === 'end' && item.compaction === 'unchanged' && item.outcome === 'completed')
+    return ['Nothing was shortened.'];
   // Completed turns end with a message, interrupted ones with a notice.
   if (item.kind !== 'end' || (item.outcome !== 'failed' && item.outcome !== 'cancelled')) return [];
   return [`Turn ${item.outcome}.`, ...(item.error ? [item.error.message] : [])];

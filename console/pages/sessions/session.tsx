@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { FolderX } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { isNotFound } from '../../api/client.ts';
+import { isWritable } from '../../api/session-state.ts';
 import { sessions } from '../../api/sessions.ts';
 import { activityOf } from '../../journal/activity.ts';
 import { useJournal } from '../../journal/use-journal.ts';
@@ -89,7 +90,7 @@ function SessionContent({ sessionId }: { sessionId: string }) {
   const isMine = session.created_by === user?.user_id;
   const isDeleted =
     isNotFound(query.error) || isNotFound(view.error) || view.events.at(-1)?.type === 'session.deleted';
-  const mayWrite = isMine && !isDeleted && session.archived_at === null && session.status !== 'terminated';
+  const mayWrite = isMine && !isDeleted && isWritable(session);
   const shared = {
     session,
     // Earlier events of a deleted session cannot be loaded.

@@ -98,6 +98,7 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
   ['/sessions', ['State'], [/^Actions for/]],
   [
     '/sessions/:files',
+    [/^Context/],
     ['Session actions'],
     ['Session actions', 'Available extensions'],
     ['Session actions', 'Rename'],

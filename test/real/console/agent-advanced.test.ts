@@ -191,4 +191,67 @@ describe('advanced settings of an agent', () => {
     expect(consoleMessages).toEqual([]);
     await page.context().close();
   });
+
+  it('are used when a user compacts a conversation now, beside a meter of its context', async () => {
+    const agent = await fixture.api.createAgent({
+      ...{ model: 'rehearsal/echo', context: { window: 20_000, keep_turns: 1 } },
+    });
+    const { body } = await fixture.api.post(`/agents/${agent}/conversations`, {});
+    const session = `/sessions/${body.data.session_id}`;
+    const send = (content: string) => fixture.api.post(`${session}/messages`, { content, wait_seconds: 50 });
+    await send('one '.repeat(400));
+    const { page, consoleMessages } = await fixture.open(session, PHONE);
+    const meter = page.getByRole('button', { name: /^Context \d+%$/ });
+    await meter.press('Enter');
+    const details = page.getByRole('dialog', { name: 'Context' });
+    await details.getByRole('meter', { name: 'Used part of the context window' }).waitFor();
+    await details.getByText(/^About [\d,]+ of 20,000 tokens\./).waitFor();
+    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await meter.and(page.locator(':focus')).waitFor();
+
+    const compact = async () => {
+      // By keyboard, because a notification covers the button on a phone.
+      await page.getByRole('button', { name: 'Session actions' }).press('Enter');
+      await page.getByRole('menuitem', { name: 'Compact now' }).press('Enter');
+    };
+    await compact();
+    await page.getByText('There is nothing to compact.', { exact: false }).first().waitFor();
+    await send('two');
+    await compact();
+    await page.getByRole('button', { name: /^Earlier messages were replaced by a summary/ }).waitFor();
+    await page.getByRole('button', { name: /^Compaction completed/ }).waitFor();
+    await meter.press('Enter');
+    await details.getByRole('link', { name: 'Last shortened' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await page.getByRole('button', { name: /^Turn 3.*Compaction/ }).waitFor();
+
+    await page.route('**/compact', (route) =>
+      route.fulfill({ status: 503, json: { code: 'DEPENDENCY_UNAVAILABLE', message: 'Later.', error: {} } }),
+    );
+    await compact();
+    await page.getByText('The conversation could not be shortened.').first().waitFor();
+    expect(consoleMessages.filter((text) => !text.includes('503'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('cannot be used while a turn runs, which the menu says', async () => {
+    const agent = await fixture.api.createAgent({
+      model: 'rehearsal/script',
+      model_options: { steps: [{ text: 'word '.repeat(5_000), chunk_chars: 5, delay_ms: 50 }] },
+    });
+    const { body } = await fixture.api.post(`/agents/${agent}/conversations`, { message: 'Write.' });
+    const session = `/sessions/${body.data.session_id}`;
+    const { page } = await fixture.open(session);
+    await page.getByText('The agent is writing.').waitFor();
+    await page.getByRole('button', { name: 'Session actions' }).click();
+    const item = page.getByRole('menuitem', { name: 'Compact now Not while a turn runs or waits' });
+    await item.waitFor();
+    expect(await item.getAttribute('aria-disabled')).toBe('true');
+    expect(await axeViolations(page)).toEqual([]);
+    await fixture.api.post(`${session}/interrupt`);
+    await page.context().close();
+  });
 });

@@ -87,12 +87,11 @@ function NoticeLine({ notice }: { notice: Notice }) {
   );
 }
 
-const OUTCOMES = {
-  completed: 'Turn completed',
-  failed: 'Turn failed',
-  interrupted: 'Turn interrupted',
-  cancelled: 'Turn cancelled',
-};
+function outcomeText({ outcome, compaction }: TurnEnd): string {
+  if (compaction === undefined) return `Turn ${outcome}`;
+  const hasNoEffect = outcome === 'completed' && compaction === 'unchanged';
+  return `Compaction ${outcome}${hasNoEffect ? ', nothing was shortened' : ''}`;
+}
 
 function TurnEndLine({ end, onRaw }: { end: TurnEnd; onRaw: (event: number) => void }) {
   const { usage } = end;
@@ -117,7 +116,7 @@ function TurnEndLine({ end, onRaw }: { end: TurnEnd; onRaw: (event: number) => v
         onClick={() => onRaw(end.seq)}
         className="flex items-center gap-3 rounded text-xs text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line hover:text-ink"
       >
-        <span className="text-balance">{[OUTCOMES[end.outcome], ...parts].join(' · ')}</span>
+        <span className="text-balance">{[outcomeText(end), ...parts].join(' · ')}</span>
       </button>
     </div>
   );

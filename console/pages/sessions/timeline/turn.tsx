@@ -63,6 +63,7 @@ export const TurnCard = memo(function TurnCard({ turn, number, newest, now, even
             <Badge tone={state.tone} live={state.live ?? false}>
               {state.text}
             </Badge>
+            {turn.kind === 'compaction' && <Badge>Compaction</Badge>}
             <span>{exactDurationText((end ?? Math.max(now, start)) - start)}</span>
           </button>
         </h2>

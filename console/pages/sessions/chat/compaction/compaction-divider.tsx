@@ -29,7 +29,8 @@ export function CompactionDivider(props: CompactionProps) {
       >
         <FoldVertical className="max-sm:hidden" aria-hidden />
         <span className="text-balance">
-          {compactionText(data)} · <span className="whitespace-nowrap">{compactionTokensText(data)}</span>
+          {compactionText(data)}&nbsp;·{' '}
+          <span className="whitespace-nowrap">{compactionTokensText(data)}</span>
         </span>
         <ChevronRight className={classes('transition-transform', isOpen && 'rotate-90')} aria-hidden />
       </button>
