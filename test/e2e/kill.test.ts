@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cleanUpInstallations, createUsedInstallation } from '../support/installations.ts';
 import { isAlive } from '../support/processes.ts';
+import type { Program } from '../support/program.ts';
+import { compatible } from '../support/providers/compatible.ts';
+import { openStrictProvider } from '../support/providers/strict-provider.ts';
 import { readStream } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
 import { hasDelta, startStory, streamOf } from './story.ts';
@@ -24,6 +27,40 @@ describe('kill -9', () => {
     await installation.start();
     const frames = await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
     expect(frames.filter(({ event }) => event === 'turn.completed')).toHaveLength(1);
+  });
+
+  it('of the program after the summary of a compaction on demand leaves one event', async () => {
+    let program: Program | undefined;
+    await using provider = await openStrictProvider({
+      window: 40_000,
+      answer: () => [{ text: 'Done.' }],
+      // The program ends before it can journal the event.
+      summary() {
+        program?.kill('SIGKILL');
+        return 'The user asks questions.';
+      },
+    });
+    const env = {
+      SERVICE_MODEL_ENDPOINTS: `local-1=${provider.url}/api/v1`,
+      SERVICE_TURN_LEASE_SECONDS: '2',
+    };
+    const installation = await createUsedInstallation();
+    const { api } = installation;
+    program = await installation.start(env);
+    const agent = await api.createAgent({ model: compatible.model, context: { keep_turns: 1 } });
+    const { body } = await api.post(`/agents/${agent}/conversations`, {});
+    const session = `/sessions/${body.data.session_id}`;
+    for (const content of ['one', 'two'])
+      await api.post(`${session}/messages`, { content, wait_seconds: 50 });
+    const { body: accepted } = await api.post(`${session}/compact`);
+    await program.exited;
+    program = undefined;
+    await installation.start(env);
+    const turn = await api.get(`${session}/turns/${accepted.data.turn_id}?wait_seconds=50`);
+    expect(turn.body.data).toMatchObject({ kind: 'compaction', status: 'completed', attempt: 2 });
+    expect(provider.requests.filter(({ isSummary }) => isSummary)).toHaveLength(2);
+    const compacted = await api.list(`${session}/events?types=agent.context_compacted`);
+    expect(compacted).toMatchObject([{ turn_id: accepted.data.turn_id, data: { strategy: 'summarize' } }]);
   });
 
   it('of the embedded PostgreSQL returns 503 until the program has restarted it', async () => {
