@@ -319,7 +319,7 @@ const drivers = [
     'Start-up must not wait for packages of providers that are possibly never used. Load them with import() at their first use.',
     { path: PRODUCT },
     {
-      path: npm('@ai-sdk/(anthropic|openai|openai-compatible)'),
+      path: npm('@ai-sdk/(anthropic|openai|openai-compatible|amazon-bedrock|azure|google|google-vertex)'),
       dependencyTypesNot: ['dynamic-import', 'type-only'],
     },
   ),
@@ -346,9 +346,10 @@ const product = [
   ),
   forbid(
     'product-imports-no-dev-package',
-    'Declare the package under dependencies. A production installation omits development packages.',
+    'Declare the package under dependencies. A production installation omits development packages. Packages of optional ' +
+      'model providers are optional peer dependencies, too, which an operator installs.',
     { path: '^(lib|services|edge|proto)/' },
-    { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm-peer'] },
   ),
   forbid(
     'every-package-is-declared',

@@ -461,9 +461,13 @@ export type Model = {
      */
     key_configured: boolean;
     /**
-     * Whether the model can be used without a model key of the agent: its provider needs no key, is an endpoint, or has a key.
+     * Whether the model can be used without a model key of the agent: its provider needs no key, is an endpoint, or has a key and is installed.
      */
     available: boolean;
+    /**
+     * Whether every runner has the package of the provider. Only Bedrock, Vertex AI, Azure and Gemini need one that an operator installs; true for all others.
+     */
+    installed: boolean;
 };
 
 /**

@@ -43,7 +43,12 @@ export const ModelShape = Type.Object(
       'Whether every runner has an API key of the operator for the provider. Keys of agents do not count and are never shown.',
     ),
     available: flag(
-      'Whether the model can be used without a model key of the agent: its provider needs no key, is an endpoint, or has a key.',
+      'Whether the model can be used without a model key of the agent: its provider needs no key, is an endpoint, or has a key ' +
+        'and is installed.',
+    ),
+    installed: flag(
+      'Whether every runner has the package of the provider. Only Bedrock, Vertex AI, Azure and Gemini need one that an ' +
+        'operator installs; true for all others.',
     ),
   },
   { title: 'Model', description: 'The declared limits and capabilities of a model.' },
@@ -74,7 +79,7 @@ function serializeModel(
   providers: ReadonlyMap<string, ModelProvider>,
 ): object {
   const provider = name.slice(0, name.indexOf('/'));
-  const { keyConfigured = false, available = false } = providers.get(provider) ?? {};
+  const { keyConfigured = false, available = false, installed = true } = providers.get(provider) ?? {};
   return {
     name,
     provider,
@@ -90,5 +95,6 @@ function serializeModel(
     media_types: mediaTypes?.names ?? null,
     key_configured: keyConfigured,
     available,
+    installed,
   };
 }

@@ -1,3 +1,4 @@
+import { cloudModels, type Row } from './cloud-models.ts';
 import { ANY_TYPE, IMAGE_TYPES, type ModelEntry, PDF_TYPE, TEXT_TYPES } from './entry.ts';
 
 /**
@@ -6,8 +7,6 @@ import { ANY_TYPE, IMAGE_TYPES, type ModelEntry, PDF_TYPE, TEXT_TYPES } from './
  * https://developers.openai.com/api/docs/models and its page for each model, and the catalogue https://models.dev for
  * models that these pages no longer list. Where sources disagree, the smaller limit is listed.
  */
-
-type Row = readonly [id: string, contextWindow: number, maxOutput: number];
 
 const CLAUDE_TYPES = [...IMAGE_TYPES, PDF_TYPE, TEXT_TYPES];
 const ALL = { tools: true, images: true, structuredOutput: true, caching: true };
@@ -142,6 +141,7 @@ export const BUILT_IN_MODELS: readonly ModelEntry[] = [
   })),
   ...GPT.map((row) => openai(row, ALL)),
   ...OPENAI_OTHERS,
+  ...cloudModels(CLAUDE, GPT),
 ];
 
 function openai(

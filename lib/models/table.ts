@@ -7,8 +7,8 @@ export interface ModelTable {
   readonly entries: readonly ModelEntry[];
   /**
    * Returns the entry that applies to a model name (`<provider>/<model id>`). A snapshot with a date at its end and a
-   * fine-tuned model of OpenAI have the entry of their base model, unless they have one of their own. Undefined for an
-   * unknown model, which has no declared limits and capabilities.
+   * fine-tuned model of OpenAI have the entry of their base model, unless they have one of their own. A model of Bedrock that
+   * is named with a group of regions has the entry of the model. Undefined for an unknown model, which has no declared limits and capabilities.
    */
   find(name: string): ModelEntry | undefined;
 }
@@ -48,8 +48,10 @@ function withImages(
   return mediaTypes && hasImages(mediaTypes) ? mediaTypes : [...IMAGE_TYPES, ...others];
 }
 
-/** `-20250929`, `-2025-08-07`, `-0613` or `-latest`. */
-const SNAPSHOT = /-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest)$/;
+/** `-20250929`, `-2025-08-07`, `-0613` or `-latest`; at Vertex AI `@20250929` or `@default`, and `-001`. */
+const SNAPSHOT = /(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest)|@[a-z0-9-]+|(?<=gemini-.*)-\d{3})$/;
+/** A group of regions to which Bedrock distributes requests. */
+const REGIONS = /^bedrock\/(global|us|us-gov|eu|apac|jp|au|ca|sa)\./;
 /** What providers append to the name of a model for its newest or first snapshot. */
 const ALIASES = ['', '-latest', '-0'];
 const FINE_TUNED = /^openai\/ft:([^:]+):/;
@@ -57,6 +59,8 @@ const FINE_TUNED = /^openai\/ft:([^:]+):/;
 function findIn(byName: ReadonlyMap<string, ModelEntry>, name: string): ModelEntry | undefined {
   const exact = byName.get(name);
   if (exact) return exact;
+  const local = name.replace(REGIONS, 'bedrock/');
+  if (local !== name) return findIn(byName, local);
   const base = name.replace(SNAPSHOT, '');
   const alias = ALIASES.find((suffix) => byName.has(base + suffix));
   if (alias !== undefined) return byName.get(base + alias);

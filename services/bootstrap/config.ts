@@ -2,6 +2,7 @@ import { choices } from '../../lib/env/choices.ts';
 import { type Setting, setting } from '../../lib/env.ts';
 import { CALLER_RULES, type CallerRule, parseCallerRules } from '../../lib/grpc/caller-rules.ts';
 import { HISTOGRAM_DETAILS } from '../../lib/metrics.ts';
+import { EXTERNAL_PROVIDERS } from '../../lib/model-providers.ts';
 import { PRIVATE_HOSTS, type PrivateHost, parsePrivateHosts } from '../../lib/outbound/private-hosts.ts';
 import { telemetrySettings } from './telemetry-config.ts';
 
@@ -9,7 +10,7 @@ const POSTGRES = ['postgres:', 'postgresql:'];
 const REDIS = ['redis:', 'rediss:'];
 
 /** Names that a custom endpoint cannot have: the built-in model providers, and "turn", the key of turn options. */
-const RESERVED_ENDPOINTS = ['rehearsal', 'anthropic', 'openai', 'turn'];
+const RESERVED_ENDPOINTS = ['rehearsal', ...EXTERNAL_PROVIDERS, 'turn'];
 
 const addressOf = (variable: string, service: string) =>
   setting.optionalAddresses(

@@ -13,6 +13,7 @@ import { settings as channels } from '../channels/config.ts';
 import { settings as deployments } from '../deployments/config.ts';
 import { settings as files } from '../files/config.ts';
 import { settings as runner } from '../runner/config.ts';
+import { incompleteProviders } from '../runner/models/optional-provider-settings.ts';
 import { providerNames } from '../runner/models/provider-settings.ts';
 import { settings as sessions } from '../sessions/config.ts';
 import { settings as vaults } from '../vaults/config.ts';
@@ -50,6 +51,7 @@ export function readProcessConfig(
   if (modulesOf(target).includes('edge')) problems.push(...checkConfig(edgeConfig(config)));
   if (modulesOf(target).includes('auth')) problems.push(...checkAuth(config));
   problems.push(...keysOfUnknownEndpoints(config), ...unknownTracedProviders(config));
+  problems.push(...incompleteProviders(config.runner));
   problems.push(...incompleteObjectStore(config), ...incompleteTls(config));
   // A setting with an invalid value is already reported and must not be reported as missing, too.
   const reported = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
@@ -95,7 +97,8 @@ function unknownTracedProviders({ common: { modelEndpoints }, runner }: ProcessC
   return unknown.map((name) => ({
     variable: 'SERVICE_MODEL_TRACE_CONTEXT',
     problem: `names ${name}, which is neither a model provider nor the host of one`,
-    expected: 'anthropic, openai, names in SERVICE_MODEL_ENDPOINTS, or host names of their URLs',
+    expected:
+      'anthropic, openai, bedrock, vertex, azure, gemini, names in SERVICE_MODEL_ENDPOINTS, or host names of their URLs',
     fix: 'correct the name, or add the endpoint',
   }));
 }

@@ -24,6 +24,7 @@ import { beginTurnSpan } from './loop/spans.ts';
 import { runTurn } from './loop/turn.ts';
 import { createModelKeyUsers } from './models/model-key-users.ts';
 import { ModelOutages } from './models/model-outages.ts';
+import { installedProviders } from './models/packages.ts';
 import { keyProviders } from './models/provider-settings.ts';
 import { createModels } from './models/registry.ts';
 import { PartBytes } from './parts/part-bytes.ts';
@@ -101,6 +102,7 @@ export async function openRunner(
     providers,
     backends,
     keyProviders: keyProviders(config),
+    optionalProviders: installedProviders(),
   });
   const { skillDirectory: directory } = providers;
   const skillCopies = directory && new SkillCopies({ directory, files, clock, log });

@@ -14,6 +14,7 @@ function model(name: string, members: Partial<Model> = {}): Model {
     media_types: null,
     key_configured: false,
     available: true,
+    installed: true,
     ...members,
   };
 }
@@ -27,6 +28,7 @@ describe('modelChoices', () => {
         model('rehearsal/echo'),
         model('openai/gpt-5', { context_window: 400_000, key_configured: true }),
         model('local/*'),
+        model('gemini/gemini-2.5-pro', { available: false, installed: false }),
       ]),
     ).toEqual([
       { value: 'rehearsal/echo', text: 'Repeats the message. Needs no API key.' },
@@ -36,6 +38,7 @@ describe('modelChoices', () => {
         value: 'anthropic/claude-haiku-4-5',
         text: 'Context window: 200,000 tokens. Longest answer: 64,000 tokens. No API key of anthropic is configured.',
       },
+      { value: 'gemini/gemini-2.5-pro', text: 'The package of gemini is not installed.' },
     ]);
   });
 

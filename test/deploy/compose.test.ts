@@ -134,9 +134,11 @@ describe('docker-compose.yml', () => {
   });
 
   it('passes model keys only to runners', () => {
-    const keys = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'MODEL_ENDPOINT_KEYS'].map(
-      (name) => `SERVICE_${name}`,
-    );
+    const keys = [
+      ...['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'MODEL_ENDPOINT_KEYS', 'BEDROCK_API_KEY', 'AZURE_API_KEY'],
+      ...['BEDROCK_SECRET_ACCESS_KEY', 'BEDROCK_SESSION_TOKEN', 'VERTEX_CREDENTIALS', 'VERTEX_API_KEY'],
+      'GEMINI_API_KEY',
+    ].map((name) => `SERVICE_${name}`);
     const { services } = readProject({
       ...SECRETS,
       ...Object.fromEntries(keys.map((name) => [name, 'a=b'])),

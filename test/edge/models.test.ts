@@ -58,6 +58,7 @@ describe('GET /models', () => {
       media_types: expect.arrayContaining(['image/png', 'application/pdf', 'text/*']),
       key_configured: true,
       available: true,
+      installed: true,
     });
     expect(models.get('local/small')).toEqual({
       name: 'local/small',
@@ -69,6 +70,7 @@ describe('GET /models', () => {
       media_types: null,
       key_configured: false,
       available: true,
+      installed: true,
     });
   });
 

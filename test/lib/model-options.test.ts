@@ -1,4 +1,6 @@
+import type { AmazonBedrockLanguageModelOptions } from '@ai-sdk/amazon-bedrock';
 import type { AnthropicLanguageModelOptions } from '@ai-sdk/anthropic';
+import type { GoogleLanguageModelOptions } from '@ai-sdk/google';
 import type { OpenAILanguageModelResponsesOptions } from '@ai-sdk/openai';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type PROVIDER_OPTIONS, unknownModelOptions } from '../../lib/model-options.ts';
@@ -18,6 +20,18 @@ describe('unknownModelOptions', () => {
     expect(unknownModelOptions('openai/m', options)).toEqual(['thinking']);
   });
 
+  it('knows the options of the API that a model of a cloud provider has', () => {
+    expect(unknownModelOptions('vertex/gemini-2.5-pro', { thinkingConfig: {}, thinking: {} })).toEqual([
+      'thinking',
+    ]);
+    expect(unknownModelOptions('vertex/claude-sonnet-5', { thinkingConfig: {}, thinking: {} })).toEqual([
+      'thinkingConfig',
+    ]);
+    expect(
+      unknownModelOptions('bedrock/eu.amazon.nova-pro-v1:0', { guardrailConfig: {}, thinking: {} }),
+    ).toEqual(['thinking']);
+  });
+
   it('treats names of Object.prototype as unknown', () => {
     const options = JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3}');
     expect(unknownModelOptions('openai/m', options)).toEqual(['__proto__', 'constructor', 'toString']);
@@ -35,5 +49,8 @@ describe('unknownModelOptions', () => {
     type Names<Provider extends keyof typeof PROVIDER_OPTIONS> = (typeof PROVIDER_OPTIONS)[Provider][number];
     expectTypeOf<Names<'anthropic'>>().toEqualTypeOf<keyof AnthropicLanguageModelOptions>();
     expectTypeOf<Names<'openai'>>().toEqualTypeOf<keyof OpenAILanguageModelResponsesOptions>();
+    expectTypeOf<Names<'azure'>>().toEqualTypeOf<keyof OpenAILanguageModelResponsesOptions>();
+    expectTypeOf<Names<'gemini' | 'vertex'>>().toEqualTypeOf<keyof GoogleLanguageModelOptions>();
+    expectTypeOf<Names<'bedrock'>>().toEqualTypeOf<keyof AmazonBedrockLanguageModelOptions>();
   });
 });

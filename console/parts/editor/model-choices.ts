@@ -31,12 +31,13 @@ export function modelChoices(models: readonly Model[] | undefined): readonly Mod
 
 /** Describes the limits of a model and whether its provider has a key. */
 export function describeModel(model: Model): string {
-  const { provider, context_window: window, max_output: output, available } = model;
+  const { provider, context_window: window, max_output: output, available, installed } = model;
   if (model.model_id === null) return 'Append the ID of a model of this endpoint.';
   const limits = [
     window === null ? undefined : `Context window: ${count(window)} tokens.`,
     output === null ? undefined : `Longest answer: ${count(output)} tokens.`,
-    available ? undefined : `No API key of ${provider} is configured.`,
+    installed ? undefined : `The package of ${provider} is not installed.`,
+    available || !installed ? undefined : `No API key of ${provider} is configured.`,
   ];
   return limits.filter((text) => text !== undefined).join(' ');
 }

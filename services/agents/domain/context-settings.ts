@@ -1,5 +1,5 @@
 import type { FieldProblems } from '../../../lib/field-problems.ts';
-import { modelProblem } from './models.ts';
+import { type ModelProviders, modelProblem } from './models.ts';
 
 /** How long histories are shortened for the model. Absent members have their default. */
 export interface ContextSettings {
@@ -21,13 +21,13 @@ const MAX_INSTRUCTIONS = 8_192;
 export function checkContext(
   { strategy, threshold, keepTurns, model, instructions, window }: ContextSettings,
   problems: FieldProblems,
-  { endpoints }: { endpoints: readonly string[] },
+  providers: ModelProviders,
 ): void {
   if (strategy !== undefined) problems.oneOf('/context/strategy', strategy, STRATEGIES);
   if (threshold !== undefined && !(threshold >= 0.1 && threshold <= 0.95))
     problems.add('/context/threshold', 'must be a number from 0.1 to 0.95');
   if (keepTurns !== undefined) problems.range('/context/keep_turns', keepTurns, 1, 100);
-  const problem = model === undefined ? undefined : modelProblem(model, endpoints);
+  const problem = model === undefined ? undefined : modelProblem(model, providers);
   if (problem) problems.add('/context/model', problem);
   if (instructions !== undefined)
     problems.characters('/context/instructions', instructions, 0, MAX_INSTRUCTIONS);

@@ -1,5 +1,5 @@
 import { type FieldProblems, pointerSegment } from '../../../lib/field-problems.ts';
-import { modelProblem } from './models.ts';
+import { type ModelProviders, modelProblem } from './models.ts';
 
 /** The models of a version in the order in which they are tried. Empty: only its model. */
 export interface ModelNames {
@@ -30,15 +30,11 @@ export function withFirstModel(model: string, { names }: ModelNames): ModelNames
 }
 
 /** Reports unknown and repeated models, and a first one that is not the model. */
-export function checkModels(
-  { names }: ModelNames,
-  problems: FieldProblems,
-  endpoints: readonly string[],
-): void {
+export function checkModels({ names }: ModelNames, problems: FieldProblems, providers: ModelProviders): void {
   if (names.length > MAX_MODELS) problems.add('/models', `must have at most ${MAX_MODELS} models`);
   for (const [index, name] of names.slice(0, MAX_MODELS).entries()) {
     const pointer = `/models${pointerSegment(index)}`;
-    const problem = modelProblem(name, endpoints);
+    const problem = modelProblem(name, providers);
     if (problem) problems.add(pointer, problem);
     if (names.indexOf(name) < index) problems.add(pointer, 'must not repeat an earlier model');
   }

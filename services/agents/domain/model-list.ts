@@ -1,4 +1,4 @@
-import { EXTERNAL_PROVIDERS } from '../../../lib/model-providers.ts';
+import { EXTERNAL_PROVIDERS, OPTIONAL_PROVIDERS, optionalProvider } from '../../../lib/model-providers.ts';
 import type { ModelEntry } from '../../../lib/models/entry.ts';
 import type { Runner } from './runner.ts';
 
@@ -11,7 +11,11 @@ export interface ListedProvider {
   available: boolean;
   /** An endpoint that the operator has configured. */
   endpoint: boolean;
+  /** Every runner that reports has the package of the provider. True for providers that need no optional package. */
+  installed: boolean;
 }
+
+type ReportedRunner = Pick<Runner, 'keyProviders' | 'optionalProviders'>;
 
 const REHEARSAL = 'rehearsal';
 
@@ -19,17 +23,31 @@ const REHEARSAL = 'rehearsal';
 export function listProviders(
   entries: readonly ModelEntry[],
   endpoints: readonly string[],
-  runners: readonly Pick<Runner, 'keyProviders'>[],
+  runners: readonly ReportedRunner[],
 ): ListedProvider[] {
   const configured = [REHEARSAL, ...EXTERNAL_PROVIDERS, ...endpoints];
   const names = new Set([...configured, ...entries.map(({ name }) => providerOf(name))]);
   return [...names].map((name) => {
-    const keyConfigured =
-      runners.length > 0 && runners.every(({ keyProviders }) => keyProviders.includes(name));
+    const everyRunner = (has: (runner: ReportedRunner) => boolean) =>
+      runners.length > 0 && runners.every(has);
+    const keyConfigured = everyRunner(({ keyProviders }) => keyProviders.includes(name));
+    const installed =
+      !optionalProvider(name) || everyRunner(({ optionalProviders }) => optionalProviders.includes(name));
     const endpoint = endpoints.includes(name);
     // A server that requires no key can be an endpoint.
-    return { name, keyConfigured, available: name === REHEARSAL || endpoint || keyConfigured, endpoint };
+    const available = name === REHEARSAL || endpoint || (keyConfigured && installed);
+    return { name, keyConfigured, available, endpoint, installed };
   });
+}
+
+/**
+ * Returns the optional providers whose package a runner lacks. Any runner can claim a turn, so every one needs it. While no
+ * runner reports, it is unknown which packages the next one has.
+ */
+export function missingProviders(runners: readonly Pick<Runner, 'optionalProviders'>[]): string[] {
+  return Object.keys(OPTIONAL_PROVIDERS).filter((name) =>
+    runners.some(({ optionalProviders }) => !optionalProviders.includes(name)),
+  );
 }
 
 function providerOf(model: string): string {

@@ -1,4 +1,9 @@
-import { EXTERNAL_PROVIDERS } from '../../../lib/model-providers.ts';
+import {
+  EXTERNAL_PROVIDERS,
+  installation,
+  OPTIONAL_PROVIDERS,
+  optionalProvider,
+} from '../../../lib/model-providers.ts';
 
 /** Built-in models by provider. A model is named `<provider>/<model id>`. */
 const BUILT_IN_MODELS: Readonly<Record<string, readonly string[]>> = {
@@ -7,11 +12,19 @@ const BUILT_IN_MODELS: Readonly<Record<string, readonly string[]>> = {
 
 const ID = /^[!-~]{1,200}$/;
 
-/**
- * Returns the problem with the name of a model, as a phrase that follows the field's name, or undefined. `endpoints` are
- * the names of the OpenAI-compatible endpoints that the operator has added.
- */
-export function modelProblem(model: string, endpoints: readonly string[]): string | undefined {
+/** The providers whose models agents can name, beside those of this release. */
+export interface ModelProviders {
+  /** Names of the OpenAI-compatible endpoints that the operator has added. */
+  endpoints: readonly string[];
+  /** The optional providers whose package a runner lacks. */
+  missingProviders: readonly string[];
+}
+
+/** Returns the problem with the name of a model, as a phrase that follows the field's name, or undefined. */
+export function modelProblem(
+  model: string,
+  { endpoints, missingProviders }: ModelProviders,
+): string | undefined {
   const slash = model.indexOf('/');
   if (slash < 1 || slash === model.length - 1) {
     return 'must be <provider>/<model id>, for example rehearsal/echo';
@@ -23,8 +36,20 @@ export function modelProblem(model: string, endpoints: readonly string[]): strin
   if (!others.includes(provider)) {
     return `must name a configured provider: ${list([...Object.keys(BUILT_IN_MODELS), ...others])}`;
   }
-  return ID.test(id) ? undefined : 'must have a model id of at most 200 ASCII characters without blanks';
+  if (!ID.test(id)) return 'must have a model id of at most 200 ASCII characters without blanks';
+  const optional = missingProviders.includes(provider) ? optionalProvider(provider) : undefined;
+  return (
+    optional &&
+    `names a model of ${provider}, whose package ${optional.package} is not installed: ${installation(optional)}`
+  );
 }
+
+/** Whether a text, such as the name of a model or JSON with names, can name a model of an optional provider. */
+export function namesOptionalProvider(text: string): boolean {
+  return OPTIONAL_NAME.test(text);
+}
+
+const OPTIONAL_NAME = new RegExp(`(^|")(${Object.keys(OPTIONAL_PROVIDERS).join('|')})/`);
 
 function builtInProblem(provider: string, id: string): string | undefined {
   const ids = BUILT_IN_MODELS[provider] ?? [];

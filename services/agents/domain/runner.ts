@@ -13,6 +13,8 @@ export interface Runner {
   backends: { role: string; description: string }[];
   /** The model providers whose API key it has. */
   keyProviders: string[];
+  /** The optional model providers whose package it has. */
+  optionalProviders: string[];
 }
 
 export interface RunnerProvider {

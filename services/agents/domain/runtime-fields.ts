@@ -5,7 +5,7 @@ import { type ClientTool, checkClientTool, sameClientTool } from './client-tools
 import { type ContextSettings, checkContext, contextOfJson, contextToJson } from './context-settings.ts';
 import { checkModels, type ModelNames } from './model-list-field.ts';
 import { checkModelOptions, sameOptions } from './model-options.ts';
-import { modelProblem } from './models.ts';
+import { type ModelProviders, modelProblem } from './models.ts';
 import { checkSchemaText } from './output-schema.ts';
 import { OVERRIDABLE } from './overridable.ts';
 
@@ -18,8 +18,8 @@ export const RUNTIME_FIELDS = {
   /** `<provider>/<model id>` */
   model: field<string>('model', {
     initial: '',
-    check(model, problems, { endpoints }) {
-      const problem = modelProblem(model, endpoints);
+    check(model, problems, providers) {
+      const problem = modelProblem(model, providers);
       if (problem) problems.add('/model', problem);
     },
   }),
@@ -31,7 +31,7 @@ export const RUNTIME_FIELDS = {
     encode: ({ names }) => [JSON.stringify(names)],
     decode: ([names]) => ({ names: names as string[] }),
     equals: (one, other) => one.names.join() === other.names.join(),
-    check: (models, problems, { endpoints }) => checkModels(models, problems, endpoints),
+    check: (models, problems, providers) => checkModels(models, problems, providers),
   }),
 
   /** A JSON object. */
@@ -188,10 +188,7 @@ export interface RuntimeField<Value, Patch = Value> {
   check(value: Value, problems: FieldProblems, context: RuntimeContext): void;
 }
 
-export interface RuntimeContext {
-  /** Names of the OpenAI-compatible endpoints that the operator has added. */
-  endpoints: readonly string[];
-}
+export type RuntimeContext = ModelProviders;
 
 type Rules<Value, Patch> = Pick<RuntimeField<Value, Patch>, 'initial'> &
   Partial<Omit<RuntimeField<Value, Patch>, 'columns' | 'initial' | 'encode' | 'decode'>>;

@@ -20,6 +20,7 @@ import { AGENT_KIND } from '../domain/agent-kind.ts';
 import { checkPreconditions } from '../domain/version.ts';
 import { createForeignAccessRecorder, isOwnedByAnother } from './audit.ts';
 import type { AgentsHandlerContext } from './context.ts';
+import { modelProvidersFor } from './model-providers.ts';
 import { agentFormOf, agentPatchOf } from './requests.ts';
 import { viewerOf } from './viewer.ts';
 
@@ -41,7 +42,7 @@ interface Audience {
 }
 
 export function agentHandlers(context: AgentsHandlerContext): Methods {
-  const { agents, record, clock, ids, endpoints, publishHint, waitForCaches, startDeletions } = context;
+  const { agents, record, clock, ids, publishHint, waitForCaches, startDeletions } = context;
   const recordForeignAccess = createForeignAccessRecorder(record);
 
   /** Records a change that an administrator is about to make to another user's agent. */
@@ -80,7 +81,7 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
     async createAgent(request, call) {
       const viewer = viewerOf(call);
       const form = normalizeAgentForm(agentFormOf(request));
-      checkAgentForm(form, { endpoints });
+      checkAgentForm(form, await modelProvidersFor(form, context, call));
       const agent = newAgent(form, ids('agt'), viewer.userId, clock.now());
       const creation = {
         key: request.idempotencyKey,
@@ -125,7 +126,7 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
     async updateAgent(request, call) {
       const viewer = viewerOf(call);
       const patch = normalizeAgentForm(agentPatchOf(request));
-      checkAgentForm(patch, { endpoints });
+      checkAgentForm(patch, await modelProvidersFor(patch, context, call));
       await recordChange('agent.update', request.agentId, viewer, call);
       await recordSharing(request.agentId, patch, viewer, call);
       const change = (agent: AgentWithLevel) => {

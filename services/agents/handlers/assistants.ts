@@ -12,6 +12,7 @@ import { checkAgentForm, checkPage, checkSearch, normalizeAgentForm } from '../d
 import { ASSISTANT_KIND } from '../domain/agent-kind.ts';
 import { createForeignAccessRecorder } from './audit.ts';
 import type { AgentsHandlerContext } from './context.ts';
+import { modelProvidersFor } from './model-providers.ts';
 import { agentFormOf, agentPatchOf } from './requests.ts';
 import { viewerOf } from './viewer.ts';
 
@@ -22,13 +23,13 @@ type Methods = Pick<
 
 /** The RPCs for assistants. An assistant is a private agent; its versions are not part of the contract. */
 export function assistantHandlers(context: AgentsHandlerContext): Methods {
-  const { assistants, record, clock, ids, endpoints, publishHint, waitForCaches, startDeletions } = context;
+  const { assistants, record, clock, ids, publishHint, waitForCaches, startDeletions } = context;
   const recordForeignAccess = createForeignAccessRecorder(record);
   return {
     async createAssistant(request, call) {
       const { userId } = viewerOf(call);
       const form = normalizeAgentForm(agentFormOf(request));
-      checkAgentForm(form, { endpoints });
+      checkAgentForm(form, await modelProvidersFor(form, context, call));
       const agent = newAgent(form, ids('ast'), userId, clock.now());
       const creation = {
         key: request.idempotencyKey,
@@ -58,7 +59,7 @@ export function assistantHandlers(context: AgentsHandlerContext): Methods {
 
     async updateAssistant(request, call) {
       const patch = normalizeAgentForm(agentPatchOf(request));
-      checkAgentForm(patch, { endpoints });
+      checkAgentForm(patch, await modelProvidersFor(patch, context, call));
       const change = (agent: AgentWithLevel) => {
         checkRevision(ASSISTANT_KIND.noun, agent.revision, request.ifRevisions);
         return applyPatch(agent, patch, clock.now());

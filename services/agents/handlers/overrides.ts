@@ -5,16 +5,13 @@ import { versionNotFound } from '../domain/agent.ts';
 import { requireAcceptedMedia } from '../domain/model-media.ts';
 import { modelInForce, resolveOverrides } from '../domain/overrides.ts';
 import type { AgentsHandlerContext } from './context.ts';
+import { modelProvidersFor } from './model-providers.ts';
 
 type Methods = Pick<Handlers<AgentsServiceDefinition>, 'resolveOverrides'>;
 
 /** The RPC that checks a message or conversation against the version of the agent that will answer it. */
-export function overrideHandlers({
-  agents,
-  assistants,
-  endpoints,
-  modelTable,
-}: AgentsHandlerContext): Methods {
+export function overrideHandlers(context: AgentsHandlerContext): Methods {
+  const { agents, assistants, modelTable } = context;
   return {
     async resolveOverrides({ agentId, agentVersion, mediaTypes, ...overrides }, call) {
       const found = isId('ast', agentId)
@@ -22,7 +19,8 @@ export function overrideHandlers({
         : await agents.version(agentId, agentVersion, call);
       if (!found) throw versionNotFound(agentVersion);
       const { runtime } = found.version;
-      const resolved = resolveOverrides(runtime, overrides, { endpoints });
+      const providers = await modelProvidersFor(overrides, context, call);
+      const resolved = resolveOverrides(runtime, overrides, providers);
       requireAcceptedMedia(modelTable, modelInForce(resolved, runtime), mediaTypes);
       return { overridesJson: Object.keys(resolved).length === 0 ? '' : JSON.stringify(resolved) };
     },

@@ -65,7 +65,7 @@ async function summarizeChunk(
   { text: earlier }: Summary,
   { clock, metrics, stepTimeoutSeconds }: SummaryOptions,
 ): Promise<Summary> {
-  const { provider, languageModel, defaults } = model;
+  const { telemetryName: provider, optionsName, languageModel, defaults } = model;
   const timeout = new AbortController();
   const cancelTimer = clock.after(stepTimeoutSeconds * 1_000, () => timeout.abort());
   const startedAt = clock.now().getTime();
@@ -81,7 +81,7 @@ async function summarizeChunk(
       model: languageModel,
       ...prompt,
       maxOutputTokens: maxTokens,
-      providerOptions: { [provider]: defaults },
+      providerOptions: { [optionsName]: defaults },
       signal: AbortSignal.any([signal, timeout.signal]),
       now: () => clock.now(),
     },

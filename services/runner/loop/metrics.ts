@@ -21,6 +21,7 @@ const MODEL_LABELS = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_r
 const OPERATION = 'chat';
 
 interface ModelRequest {
+  /** As in spans. */
   provider: string;
   /** The model name of the agent. */
   model: string;
@@ -84,7 +85,7 @@ export function createRunnerMetrics(metrics: Metrics) {
       durationMs,
       timeToFirstTextMs,
     }: ModelRequest): void {
-      const model = modelId(name, provider);
+      const model = modelId(name);
       const labels = [OPERATION, ...models.choose([provider, model], () => [OTHER, OTHER])];
       durations.labels(...labels).observe(durationMs / 1_000);
       if (timeToFirstTextMs !== undefined) firstTexts.labels(...labels).observe(timeToFirstTextMs / 1_000);
@@ -108,8 +109,8 @@ export function createRunnerMetrics(metrics: Metrics) {
 }
 
 /** Returns the name of the model at its provider. */
-function modelId(name: string, provider: string): string {
-  return name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name;
+function modelId(name: string): string {
+  return name.slice(name.indexOf('/') + 1);
 }
 
 /** Undefined for a request that finished, or that ended because its turn was interrupted or reached a limit. */

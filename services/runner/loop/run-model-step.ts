@@ -103,7 +103,7 @@ export async function runModelStep(
   const cancelTimer = clock.after(timeoutMs, () => turn.stop('timeout'));
   const { outputLimit = Number.POSITIVE_INFINITY } = state;
   const maxOutputTokens = Math.min(budget.tokens, requested, outputLimit);
-  const { provider, defaults, server } = model;
+  const { telemetryName, optionsName, defaults, server } = model;
   const span = beginModelStepSpan(options.tracer, turn, { model, settings, maxOutputTokens });
   const prompt = { ...systemAndSchema(runtime, model), messages, tools: runtime.toolbox.definitions };
   const estimate = new UsageEstimate(prompt);
@@ -119,9 +119,9 @@ export async function runModelStep(
     ...prompt,
     maxOutputTokens,
     settings,
-    cacheBreakpoints: cache.cacheBreakpoints,
+    cacheBreakpoints: cache.breakpoints,
     providerOptions: {
-      [provider]: { ...defaults, ...cache.options, ...providerOptions },
+      [optionsName]: { ...defaults, ...cache.options, ...providerOptions },
       turn: { failures, invalidOutputs },
     },
     headers: server?.getsTraceContext ? { traceparent: traceparent(span.trace) } : undefined,
@@ -144,7 +144,7 @@ export async function runModelStep(
   const ttftMs = firstTextAt === undefined ? undefined : firstTextAt - startedAt;
   endModelStepSpan(span, turn, end, ttftMs);
   options.metrics.modelRequest({
-    provider,
+    provider: telemetryName,
     model: runtime.model,
     end,
     isTimeout: turn.stopCause === 'timeout',

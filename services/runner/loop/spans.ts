@@ -41,9 +41,9 @@ export function describeAgent(span: Span, { agentName }: TurnRuntime, model: Mod
 }
 
 /** The provider and the exact name of the model, without the prefix that selects the provider. */
-function modelAttributes({ provider, languageModel, server }: Model): Attributes {
+function modelAttributes({ telemetryName, languageModel, server }: Model): Attributes {
   return {
-    'gen_ai.provider.name': provider,
+    'gen_ai.provider.name': telemetryName,
     'gen_ai.request.model': languageModel.modelId,
     ...(server && { 'server.address': server.address, 'server.port': server.port }),
   };

@@ -1,7 +1,9 @@
 import { AISDKError, APICallError } from '@ai-sdk/provider';
+import { installation, optionalProvider } from '../../../lib/model-providers.ts';
 import type { LengthRefusal } from './length-refusal.ts';
+import { MissingPackage } from './packages.ts';
+import { IncompleteProvider, MissingApiKey } from './provider.ts';
 import { type ModelProviderError, parseProviderError } from './provider-error.ts';
-import { MissingApiKey } from './providers.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** A failed model request. The session's owner sees code and message. */
@@ -36,6 +38,8 @@ const ANTHROPIC_PROTOCOL_ERROR = 'Expected a normalized Anthropic stream error';
  */
 export function toModelFailure(error: unknown, now: Date): ModelFailure {
   if (error instanceof MissingApiKey) return missingKey(error.provider);
+  if (error instanceof MissingPackage) return missingPackage(error);
+  if (error instanceof IncompleteProvider) return permanent('model_provider_incomplete', error.message);
   const isCall = APICallError.isInstance(error);
   if (isCall && error.statusCode === undefined) return unreachable();
   // The provider accepted the request, so the answer was incomplete.
@@ -95,6 +99,12 @@ function missingKey(provider: string): ModelFailure {
     'model_key_missing',
     `The API key of ${provider} is not configured. The operator of this service must give it to the runner.`,
   );
+}
+
+function missingPackage({ message, provider }: MissingPackage): ModelFailure {
+  const optional = optionalProvider(provider);
+  const remedy = optional ? ` The operator must ${installation(optional)}` : '';
+  return permanent('model_package_missing', `${message}${remedy}`);
 }
 
 export function badRequest(message: string): ModelFailure {

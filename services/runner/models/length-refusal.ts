@@ -11,7 +11,7 @@ const KINDS = /contextlength|contextwindow|exceedcontextsize|stringabovemaxlengt
 
 /** How providers and servers word the refusal. Not a rate limit, which also speaks of tokens. */
 const MESSAGES =
-  /prompt is too long|input is too long|exceeds? (?:the |this )?(?:model'?s? )?(?:available )?context|context limit|maximum context length|context length (?:of only|exceeded)|maximum (?:model|input|sequence) length|maximum number of tokens allowed|context window|too large for model with|must be <= \d+\. given/i;
+  /prompt is too long|input is too long|exceeds? (?:the |this )?(?:model'?s? )?(?:available )?context|context limit|maximum context length|context length (?:of only|exceeded)|maximum (?:model|input|sequence) length|maximum number of tokens allowed|context window|too large for model with|input tokens exceeded|input token count is \d+ but model only supports|must be <= \d+\. given/i;
 
 const NUMBER = '([\\d,_]+)';
 const patterns = (...texts: string[]) => texts.map((text) => new RegExp(text.replaceAll('N', NUMBER), 'i'));
@@ -30,6 +30,8 @@ const TOKENS = patterns(
   'contains N tokens',
   'given: N `inputs` tokens',
   'request \\(N tokens\\)',
+  // Vertex AI
+  'token count is N',
 );
 const LIMITS = patterns(
   'tokens > N maximum',
@@ -42,6 +44,7 @@ const LIMITS = patterns(
   'tokens allowed \\(N\\)',
   'must be <= N',
   'context window (?:is|of) N',
+  'only supports up to N',
 );
 
 /**

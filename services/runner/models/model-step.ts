@@ -13,7 +13,7 @@ import {
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
 import { mayHaveBegun } from './begun-generation.ts';
-import { withCacheBreakpoints } from './cache-breakpoints.ts';
+import { type Breakpoints, withCacheBreakpoints } from './cache-breakpoints.ts';
 import { badRequest, interruptedStream, type ModelFailure, toModelFailure } from './failure.ts';
 import { parseProviderError } from './provider-error.ts';
 import { redactedError } from './redacted-error.ts';
@@ -48,7 +48,7 @@ export interface ModelStepRequest {
   settings?: ModelSettings;
   providerOptions: SharedV4ProviderOptions;
   /** Marks what the provider can cache. */
-  cacheBreakpoints?: boolean;
+  cacheBreakpoints?: Breakpoints | undefined;
   /** Additional HTTP headers. */
   headers?: Record<string, string> | undefined;
   signal: AbortSignal;
@@ -141,7 +141,9 @@ async function open({ model, system, messages, ...request }: ModelStepRequest, a
   });
   const { settings, maxOutputTokens, outputSchema: schema, providerOptions, headers } = request;
   const cacheable = { prompt: converted, tools: request.tools };
-  const { prompt, tools } = request.cacheBreakpoints ? withCacheBreakpoints(cacheable) : cacheable;
+  const { prompt, tools } = request.cacheBreakpoints
+    ? withCacheBreakpoints(cacheable, request.cacheBreakpoints)
+    : cacheable;
   return model.doStream({
     ...settings,
     ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
@@ -182,7 +184,7 @@ async function read(
         };
       }
       if (value.type === 'finish')
-        end = finished(value.finishReason.unified, value.usage, assembler.content(), metadata);
+        end = finished(value.finishReason, value.usage, assembler.content(), metadata);
       else if (value.type === 'response-metadata') metadata = value;
       else assembler.add(value);
     }
@@ -198,13 +200,15 @@ const STOPPED: ModelStepEnd = { kind: 'stopped', hasBegun: true };
 type ResponseMetadata = Pick<LanguageModelV4ResponseMetadata, 'id' | 'modelId'>;
 
 function finished(
-  finishReason: FinishReason,
+  { unified: finishReason, raw }: LanguageModelV4FinishReason,
   usage: LanguageModelV4Usage,
   content: ContentPart[],
   metadata: ResponseMetadata,
 ): ModelStepEnd {
   if (finishReason === 'error' || finishReason === 'interrupted') return interrupted(undefined);
   const hasUsage = usage.inputTokens.total !== undefined || usage.outputTokens.total !== undefined;
+  // The package of Bedrock ends a stream so when its connection closed early.
+  if (finishReason === 'other' && raw === undefined && !hasUsage) return interrupted(undefined);
   const { total: inputTokens = 0, cacheRead, cacheWrite } = usage.inputTokens;
   const { total: outputTokens = 0, reasoning } = usage.outputTokens;
   const details = {

@@ -37,6 +37,24 @@ export const OPENAI_PARTS: PartSupport = {
   maxParts: 500,
 };
 
+/** Gemini accepts requests of 20 MB, in which parts are Base64. Older models get the parts of tool results beside them. */
+export const GEMINI_PARTS: PartSupport = {
+  messages: /^(image\/.+|audio\/.+|video\/.+|application\/pdf)$/,
+  toolResults: IMAGE_OR_PDF,
+  textDocuments: false,
+  maxBytes: 14 * MIB,
+  maxParts: 500,
+};
+
+/** Bedrock accepts requests of 20 MB, in which parts are Base64, and 20 images. */
+export const BEDROCK_PARTS: PartSupport = {
+  messages: /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/,
+  toolResults: /^image\/(png|jpeg|gif|webp)$/,
+  textDocuments: false,
+  maxBytes: 14 * MIB,
+  maxParts: 20,
+};
+
 export const ENDPOINT_PARTS: PartSupport = {
   messages: /^(image\/.+|video\/.+|audio\/(wav|mp3|mpeg)|application\/pdf)$/,
   toolResults: undefined,

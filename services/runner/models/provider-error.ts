@@ -21,14 +21,16 @@ type Members = Readonly<Record<string, unknown>>;
  */
 export function parseProviderError(error: unknown): ModelProviderError | undefined {
   if (APICallError.isInstance(error)) {
-    const { statusCode: status = 500, message, data, isRetryable } = error;
+    const { statusCode = 500, message, data, isRetryable } = error;
     const kind = kindOf(membersOf(data)?.error ?? data);
+    // Gemini answers 400 to a wrong key. Bedrock answers 424 when the model itself fails.
+    const status = statusCode === 400 && WRONG_KEY.test(message) ? 401 : statusCode;
     const length = lengthRefusalOf(status, kind, message);
     return {
       status,
       message,
       isQuotaExhausted: QUOTA_EXHAUSTED.test(kind),
-      isRetryable: isRetryable && !length,
+      isRetryable: (isRetryable || status === 424) && !length,
       length,
     };
   }
@@ -46,6 +48,7 @@ export function parseProviderError(error: unknown): ModelProviderError | undefin
   };
 }
 
+const WRONG_KEY = /API key (not valid|expired)|API_KEY_INVALID/i;
 const QUOTA_EXHAUSTED = /insufficientquota|billing|payment/;
 
 /** Error kinds of providers, without case and separators, and the HTTP status with the same meaning. */
@@ -72,7 +75,7 @@ function httpStatus(value: unknown): number | undefined {
 }
 
 function isRetryableStatus(status: number): boolean {
-  return status === 408 || status === 409 || status === 429 || status >= 500;
+  return status === 408 || status === 409 || status === 424 || status === 429 || status >= 500;
 }
 
 function membersOf(value: unknown): Members | undefined {

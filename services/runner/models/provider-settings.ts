@@ -1,4 +1,9 @@
 import { type Settings, setting } from '../../../lib/env.ts';
+import {
+  optionalProviderKeys,
+  optionalProviderSettings,
+  optionalProviderUrls,
+} from './optional-provider-settings.ts';
 
 export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 export const OPENAI_URL = 'https://api.openai.com/v1';
@@ -20,13 +25,14 @@ export const providerSettings = {
     fallback: OPENAI_URL,
     about: 'Base URL of the OpenAI Responses API.',
   }),
+  ...optionalProviderSettings,
   modelTraceContext: setting.list(
     'SERVICE_MODEL_TRACE_CONTEXT',
     'provider or host names, separated by commas',
     {
       fallback: [],
       about:
-        'Model providers whose requests carry the trace context in the header traceparent: anthropic, openai, names in ' +
+        'Model providers whose requests carry the trace context in the header traceparent: anthropic, openai, bedrock, vertex, azure, gemini, names in ' +
         'SERVICE_MODEL_ENDPOINTS, or host names of their URLs. Default: none.',
     },
   ),
@@ -39,19 +45,19 @@ export const providerSettings = {
 /** Returns the names by which SERVICE_MODEL_TRACE_CONTEXT can select a provider: its own and those of its host. */
 export function providerNames(settings: ProviderSettings): Set<string> {
   const { anthropicBaseUrl = ANTHROPIC_URL, openaiBaseUrl = OPENAI_URL, modelEndpoints = {} } = settings;
-  const urls = { ...modelEndpoints, anthropic: anthropicBaseUrl, openai: openaiBaseUrl };
+  const optional = optionalProviderUrls(settings);
+  const urls = { ...modelEndpoints, anthropic: anthropicBaseUrl, openai: openaiBaseUrl, ...optional };
   return new Set(
-    Object.entries(urls).flatMap(([name, url]) => [name, new URL(url).hostname, new URL(url).host]),
+    Object.entries(urls).flatMap(([name, url]) =>
+      url === undefined ? [name] : [name, new URL(url).hostname, new URL(url).host],
+    ),
   );
 }
 
 /** Returns the names of the providers whose API key is configured. */
-export function keyProviders({
-  anthropicApiKey,
-  openaiApiKey,
-  modelEndpointKeys = {},
-}: ProviderSettings): string[] {
-  const keys = { anthropic: anthropicApiKey, openai: openaiApiKey, ...modelEndpointKeys };
+export function keyProviders(settings: ProviderSettings): string[] {
+  const { anthropicApiKey: anthropic, openaiApiKey: openai, modelEndpointKeys = {} } = settings;
+  const keys = { anthropic, openai, ...optionalProviderKeys(settings), ...modelEndpointKeys };
   return Object.entries(keys).flatMap(([name, key]) => (key === undefined ? [] : [name]));
 }
 

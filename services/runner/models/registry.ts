@@ -1,35 +1,28 @@
-import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../../lib/clock.ts';
 import type { ModelEntry } from '../../../lib/models/entry.ts';
 import { createModelTable } from '../../../lib/models/table.ts';
 import type { Secret } from '../../../lib/secret.ts';
-import type { PromptCaching } from './cache-breakpoints.ts';
 import { createLazyModel, type ModelLoader } from './lazy-model.ts';
-import { type PartSupport, REHEARSAL_PARTS } from './part-support.ts';
+import { PROVIDER_PACKAGES } from './packages.ts';
+import { REHEARSAL_PARTS } from './part-support.ts';
+import type { ModelServer, ModelTraits } from './provider.ts';
 import type { ProviderSettings } from './provider-settings.ts';
-import { createProviders, type ModelServer, type OutputMode } from './providers.ts';
+import { createProviders } from './providers.ts';
 import { createEcho } from './rehearsal/echo.ts';
 import { createScript } from './rehearsal/script.ts';
 import { createShell } from './rehearsal/shell.ts';
 
-export interface Model {
-  /** The name of the provider, under which the model gets its provider options. */
+export interface Model extends ModelTraits {
+  /** The first part of its name. */
   provider: string;
+  /** The name of the provider in spans and metrics. */
+  telemetryName: string;
   languageModel: LanguageModelV4;
   /** Its declared limits and capabilities; undefined for a model that the table does not have. */
   entry: ModelEntry | undefined;
-  /** Limit of output tokens of a step when neither the agent's options nor its budget set one. */
-  maxOutputTokens: number;
-  /** How the model gets an output schema: as parameter of the request, or as a part of the system prompt. */
-  outputMode: OutputMode;
-  /** Provider options that apply unless the agent overrides them. */
-  defaults: JSONObject;
-  /** The server that answers; undefined for a model in this process. */
+  /** The server that answers; undefined for a model in this process, and for a provider without an address. */
   server: ModelServer | undefined;
-  /** The image and file parts that its protocol can carry. */
-  parts: PartSupport;
-  /** How its provider learns what it can cache; undefined for a provider that caches by itself, or not. */
-  caching: PromptCaching | undefined;
   /** Returns the model with this API key in place of the operator's. Undefined for a model in this process. */
   withKey: ((key: Secret) => LanguageModelV4) | undefined;
 }
@@ -45,11 +38,14 @@ export function createModels(
   clock: Clock,
   settings: ProviderSettings = {},
   table = createModelTable(),
+  packages = PROVIDER_PACKAGES,
 ): Models {
   const rehearsal = (languageModel: LanguageModelV4): [string, Model] => [
     `rehearsal/${languageModel.modelId}`,
     {
       provider: 'rehearsal',
+      telemetryName: 'rehearsal',
+      optionsName: 'rehearsal',
       languageModel,
       entry: table.find(`rehearsal/${languageModel.modelId}`),
       maxOutputTokens: UNLIMITED,
@@ -62,23 +58,25 @@ export function createModels(
     },
   ];
   const models = new Map([rehearsal(createEcho()), rehearsal(createScript(clock)), rehearsal(createShell())]);
-  const providers = createProviders(settings);
+  const providers = createProviders(settings, clock, packages);
 
   function remoteModel(name: string): Model | undefined {
     const slash = name.indexOf('/');
     const provider = name.slice(0, slash);
     const found = slash > 0 ? providers.get(provider) : undefined;
     if (!found) return undefined;
-    const { load, loaderWith, rejectsText, ...members } = found;
+    const { load, loaderWith, rejectsText, traitsOf, ...members } = found;
     const modelId = name.slice(slash + 1);
+    const traits = traitsOf(modelId);
     const create = (loader: ModelLoader) => createLazyModel({ provider, modelId, load: loader, rejectsText });
     const entry = table.find(name);
     return {
       ...members,
+      ...traits,
       provider,
       languageModel: create(load),
       entry,
-      maxOutputTokens: Math.min(members.maxOutputTokens, entry?.maxOutput ?? UNLIMITED),
+      maxOutputTokens: Math.min(traits.maxOutputTokens, entry?.maxOutput ?? UNLIMITED),
       withKey: (key) => create(loaderWith(key.reveal())),
     };
   }

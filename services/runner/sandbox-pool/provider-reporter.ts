@@ -23,11 +23,13 @@ interface ProviderReporterOptions {
   backends: readonly Backend[];
   /** The model providers whose API key this runner has. */
   keyProviders: readonly string[];
+  /** The optional model providers whose package is installed. */
+  optionalProviders: readonly string[];
 }
 
 /**
  * Reports the sandbox providers to the agents service, which checks environments against them, and the model providers whose
- * API key this runner has. Returns when the service has
+ * API key and package this runner has. Returns when the service has
  * answered, or after START_MS: the first attempts of turns would fail if the runner claimed them before it reaches the
  * service.
  */
@@ -39,12 +41,14 @@ export async function startProviderReporter({
   providers,
   backends,
   keyProviders,
+  optionalProviders,
 }: ProviderReporterOptions): Promise<{ stop(): Promise<void>; stopWithoutReport(): Promise<void> }> {
   const runner = {
     runnerId,
     providers: providers.available.map((one) => ({ name: one.name, limits: [...kindOf(one).limits] })),
     backends: [...backends],
     keyProviders: [...keyProviders],
+    optionalProviders: [...optionalProviders],
   };
   const report = async (stopped = false): Promise<void> => {
     await agents.reportRunner({ runner, stopped }, { deadline: clock.now().getTime() + TIMEOUT_MS });

@@ -5,11 +5,11 @@ import { createModelTable } from '../../../lib/models/table.ts';
 describe('createModelTable', () => {
   const table = createModelTable();
 
-  it('declares plausible limits for every model of Anthropic and OpenAI', () => {
+  it('declares plausible limits for every model of a provider', () => {
     const models = table.entries.filter(({ name }) => !name.startsWith('rehearsal/'));
     expect(models.length).toBeGreaterThan(50);
     for (const { name, contextWindow = 0, maxOutput = 0 } of models) {
-      expect(name).toMatch(/^(anthropic|openai)\/\S+$/);
+      expect(name).toMatch(/^(anthropic|openai|bedrock|vertex|azure|gemini)\/\S+$/);
       expect(contextWindow).toBeGreaterThanOrEqual(maxOutput);
       expect(maxOutput).toBeGreaterThanOrEqual(4_096);
     }
@@ -24,6 +24,13 @@ describe('createModelTable', () => {
     ['openai/gpt-4-0613', 'openai/gpt-4'],
     ['openai/gpt-4o-2024-05-13', 'openai/gpt-4o-2024-05-13'],
     ['openai/ft:gpt-4o-mini-2024-07-18:acme::abc123', 'openai/gpt-4o-mini'],
+    ['bedrock/eu.anthropic.claude-opus-4-6-v1', 'bedrock/anthropic.claude-opus-4-6-v1'],
+    ['bedrock/us.amazon.nova-pro-v1:0', 'bedrock/amazon.nova-pro-v1:0'],
+    ['bedrock/arn:aws:bedrock:eu-west-1::inference-profile/eu.x', undefined],
+    ['vertex/claude-sonnet-4-5@20250929', 'vertex/claude-sonnet-4-5'],
+    ['vertex/claude-opus-4@20250514', 'vertex/claude-opus-4-0'],
+    ['vertex/gemini-2.0-flash-001', 'vertex/gemini-2.0-flash'],
+    ['azure/gpt-5-2025-08-07', 'azure/gpt-5'],
     ['openai/gpt-4o-audio-preview', undefined],
     ['openai/gpt-99', undefined],
     ['local/gpt-5', undefined],

@@ -144,7 +144,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       'an unknown provider',
       { model: 'acme/large' },
       '/model',
-      /provider: rehearsal, anthropic, openai, local$/,
+      /provider: rehearsal, anthropic, openai, bedrock, vertex, azure, gemini, local$/,
     ],
     ['an inherited name as provider', { model: 'constructor/name' }, '/model', /provider/],
     [
@@ -159,7 +159,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       'an endpoint that is not configured',
       { model: 'nowhere/x' },
       '/model',
-      /rehearsal, anthropic, openai, local/,
+      /rehearsal, anthropic, openai, bedrock, vertex, azure, gemini, local/,
     ],
     ...[
       ['temperature', '"hot"', /number/],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
-import { type AgentsSystem, alice, openAgentsSystem } from './system.ts';
+import { type AgentsSystem, agentRequest, alice, change, openAgentsSystem, RUNTIME } from './system.ts';
 
 describe('ListModels', () => {
   let clock: FakeClock;
@@ -12,9 +12,9 @@ describe('ListModels', () => {
   });
   afterEach(() => agents[Symbol.asyncDispose]());
 
-  const report = (id: string, keyProviders: string[], stopped = false) =>
+  const report = (id: string, keyProviders: string[], stopped = false, optionalProviders: string[] = []) =>
     agents.as('runner').reportRunner({
-      runner: { runnerId: `rnr_${id}`, providers: [], backends: [], keyProviders },
+      runner: { runnerId: `rnr_${id}`, providers: [], backends: [], keyProviders, optionalProviders },
       stopped,
     });
 
@@ -39,14 +39,43 @@ describe('ListModels', () => {
   });
 
   it('returns which providers can be used without a key of the agent', async () => {
-    await report('1', ['openai']);
+    await report('1', ['openai', 'bedrock', 'gemini'], false, ['bedrock', 'azure']);
     const { providers } = await agents.edge.listModels({}, alice);
+    const none = { keyConfigured: false, available: false, endpoint: false, installed: true };
     expect(providers).toEqual([
-      { name: 'rehearsal', keyConfigured: false, available: true, endpoint: false },
-      { name: 'anthropic', keyConfigured: false, available: false, endpoint: false },
-      { name: 'openai', keyConfigured: true, available: true, endpoint: false },
-      { name: 'local', keyConfigured: false, available: true, endpoint: true },
+      { ...none, name: 'rehearsal', available: true },
+      { ...none, name: 'anthropic' },
+      { ...none, name: 'openai', keyConfigured: true, available: true },
+      { ...none, name: 'bedrock', keyConfigured: true, available: true },
+      { ...none, name: 'vertex', installed: false },
+      { ...none, name: 'azure' },
+      { ...none, name: 'gemini', keyConfigured: true, installed: false },
+      { ...none, name: 'local', available: true, endpoint: true },
     ]);
+  });
+
+  it('refuses models of a provider whose package a runner lacks, and names the package', async () => {
+    const create = (fields: object) =>
+      agents.edge.createAgent(agentRequest({ runtime: { ...RUNTIME, ...fields } }), alice);
+    const gemini = { model: 'gemini/gemini-2.5-pro' };
+    // Unknown while no runner reports.
+    await create(gemini);
+    await report('1', [], false, ['gemini', 'azure']);
+    await create(gemini);
+    await report('2', [], false, ['azure']);
+    const message =
+      'names a model of gemini, whose package @ai-sdk/google is not installed: install it for every runner with: ' +
+      'npm install --no-save --save-prod --omit=dev @ai-sdk/google@4.0.121';
+    const refusal = { code: 'INVALID_REQUEST', details: [{ pointer: '/model', message }] };
+    await expect(create(gemini)).rejects.toMatchObject(refusal);
+    const models = { names: ['rehearsal/echo', 'gemini/gemini-2.5-pro'] };
+    await expect(create({ models })).rejects.toMatchObject({ details: [{ pointer: '/models/1', message }] });
+    await expect(create({ context: gemini })).rejects.toMatchObject({
+      details: [{ pointer: '/context/model', message }],
+    });
+    const { agent } = await create({ model: 'azure/gpt-5' });
+    const update = agents.edge.updateAgent(change(agent?.agentId ?? '', gemini), alice);
+    await expect(update).rejects.toMatchObject(refusal);
   });
 
   it('reports a key only if every runner has it', async () => {

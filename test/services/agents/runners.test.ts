@@ -12,7 +12,13 @@ const BUBBLEWRAP = {
 
 function runner(id: string, ...providers: Runner['providers']): Runner {
   const description = providers.map(({ name }) => name).join(' before ');
-  return { runnerId: `rnr_${id}`, providers, backends: [{ role: 'sandbox', description }], keyProviders: [] };
+  return {
+    runnerId: `rnr_${id}`,
+    providers,
+    backends: [{ role: 'sandbox', description }],
+    keyProviders: [],
+    optionalProviders: [],
+  };
 }
 
 let clock: FakeClock;

@@ -17,12 +17,17 @@ const HOOK = fileURLToPath(new URL('../../support/loaded-modules.js', import.met
 
 /** A target reads the settings of all modules, to report unknown ones, and knows all problems of a start. */
 const SETTINGS =
-  /^(services\/[^/]+\/config\.ts|services\/runner\/models\/provider-settings\.ts|services\/vaults\/keys\/(settings|problem)\.ts|edge\/config\.ts)$/;
+  /^(services\/[^/]+\/config\.ts|services\/runner\/models\/(optional-)?provider-settings\.ts|services\/vaults\/keys\/(settings|problem)\.ts|edge\/config\.ts)$/;
 /** Packages that take long to load, and the targets that may load them. */
 const PACKAGES: Record<string, readonly string[]> = {
   fastify: ['edge'],
   typebox: ['edge', 'runner'],
   ai: ['runner'],
+  '@ai-sdk/amazon-bedrock': [],
+  '@ai-sdk/azure': [],
+  '@ai-sdk/google': [],
+  '@ai-sdk/google-vertex': [],
+  'google-auth-library': [],
   minio: ['files'],
   'openid-client': ['auth'],
   pg: ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'],

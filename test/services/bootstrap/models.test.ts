@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,63 @@ describe('model settings', () => {
       openaiApiKey: undefined,
       openaiBaseUrl: 'https://api.openai.com/v1',
       modelEndpointKeys: undefined,
+      bedrockApiKey: undefined,
+      vertexCredentials: undefined,
+      azureApiVersion: 'v1',
+      vertexLocation: 'global',
+      geminiBaseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     });
+  });
+
+  it('accept the key file of a service account', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ahs-account-'));
+    try {
+      const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+      const key = {
+        type: 'service_account',
+        client_email: 'a@project-1.iam.gserviceaccount.com',
+        private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+        private_key_id: 'key-1',
+        token_uri: 'https://oauth2.googleapis.com/token',
+      };
+      await writeFile(join(folder, 'key.json'), JSON.stringify(key, null, 2));
+      const env = {
+        SERVICE_VERTEX_CREDENTIALS_FILE: join(folder, 'key.json'),
+        SERVICE_VERTEX_PROJECT: 'project-1',
+      };
+      const { config, problems } = read(env);
+      expect(problems).toEqual([]);
+      expect(config.runner.vertexCredentials).toEqual({
+        clientEmail: key.client_email,
+        privateKey: key.private_key,
+        keyId: 'key-1',
+        tokenUrl: key.token_uri,
+      });
+      const { SERVICE_VERTEX_CREDENTIALS_FILE } = env;
+      const alone = read({ SERVICE_VERTEX_CREDENTIALS_FILE }).problems;
+      expect(alone.map(({ variable }) => variable)).toEqual(['SERVICE_VERTEX_PROJECT']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it.each([
+    [{ SERVICE_BEDROCK_API_KEY: 'hush' }, 'SERVICE_BEDROCK_REGION'],
+    [
+      { SERVICE_BEDROCK_REGION: 'eu-west-1', SERVICE_BEDROCK_ACCESS_KEY_ID: 'A' },
+      'SERVICE_BEDROCK_SECRET_ACCESS_KEY',
+    ],
+    [{ SERVICE_BEDROCK_SECRET_ACCESS_KEY: 'hush' }, 'SERVICE_BEDROCK_ACCESS_KEY_ID'],
+    [{ SERVICE_BEDROCK_SESSION_TOKEN: 'hush' }, 'SERVICE_BEDROCK_ACCESS_KEY_ID'],
+    [
+      { SERVICE_BEDROCK_ACCESS_KEY_ID: 'A', SERVICE_BEDROCK_SECRET_ACCESS_KEY: 'hush' },
+      'SERVICE_BEDROCK_REGION',
+    ],
+    [{ SERVICE_AZURE_API_KEY: 'hush' }, 'SERVICE_AZURE_RESOURCE_NAME'],
+  ])('report what is missing beside %j', (env, variable) => {
+    const { problems } = read(env);
+    expect(problems.map((problem) => problem.variable)).toEqual([variable]);
+    expect(JSON.stringify(problems)).not.toContain('hush');
   });
 
   it('accept custom endpoints with keys', () => {
@@ -66,6 +123,7 @@ describe('model settings', () => {
     ['SERVICE_MODEL_ENDPOINTS', 'a=http://127.0.0.1/v1,a=http://127.0.0.2/v1'],
     ['SERVICE_MODEL_ENDPOINTS', 'openai=http://127.0.0.1/v1'],
     ['SERVICE_MODEL_ENDPOINTS', 'rehearsal=http://127.0.0.1/v1'],
+    ['SERVICE_MODEL_ENDPOINTS', 'gemini=http://127.0.0.1/v1'],
     ['SERVICE_MODEL_ENDPOINTS', 'turn=http://127.0.0.1/v1'],
     ['SERVICE_OPENAI_BASE_URL', 'api.openai.com'],
     ['SERVICE_MODEL_ENDPOINTS', 'local=http://user:hush@127.0.0.1/v1'],
@@ -78,6 +136,14 @@ describe('model settings', () => {
     ['SERVICE_MODEL_ENDPOINT_KEYS', 'unknown=hush'],
     ['SERVICE_MODEL_TRACE_CONTEXT', 'antropic'],
     ['SERVICE_MODEL_ENDPOINT_KEYS', 'unknown=hush%20hush'],
+    ['SERVICE_BEDROCK_REGION', 'eu west'],
+    ['SERVICE_AZURE_RESOURCE_NAME', 'acme.example.com'],
+    ['SERVICE_VERTEX_PROJECT', 'a/b'],
+    ['SERVICE_VERTEX_LOCATION', 'example.com/'],
+    ['SERVICE_VERTEX_CREDENTIALS', 'hush'],
+    ['SERVICE_VERTEX_CREDENTIALS', '{"type":"authorized_user","refresh_token":"hush"}'],
+    ['SERVICE_VERTEX_CREDENTIALS', '{"type":"service_account","client_email":"a","private_key":"hush"}'],
+    ['SERVICE_VERTEX_BASE_URL', 'https://user:hush@example.com'],
   ])('report %s=%j without revealing a secret', (variable, value) => {
     const { problems } = read({ [variable]: value });
     expect(problems.map((problem) => problem.variable)).toEqual([variable]);

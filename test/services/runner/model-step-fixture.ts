@@ -6,6 +6,7 @@ import {
   type ModelStepRequest,
   requestModelStep,
 } from '../../../services/runner/models/model-step.ts';
+import type { ProviderPackages } from '../../../services/runner/models/packages.ts';
 import { createModels } from '../../../services/runner/models/registry.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { anthropic } from '../../support/providers/anthropic.ts';
@@ -26,12 +27,15 @@ export interface StepObservation {
 export async function requestStep(
   protocol: ProviderProtocol,
   { url }: Pick<ProviderServer, 'url'>,
-  request: Partial<ModelStepRequest> & { options?: Parameters<typeof parseModelOptions>[0] } = {},
+  request: Partial<ModelStepRequest> & {
+    options?: Parameters<typeof parseModelOptions>[0];
+    packages?: ProviderPackages;
+  } = {},
 ): Promise<StepObservation> {
   const clock = createFakeClock();
-  const model = createModels(clock, protocol.settings(url))(protocol.model);
+  const { options = {}, packages, ...rest } = request;
+  const model = createModels(clock, protocol.settings(url), undefined, packages)(protocol.model);
   if (!model) throw new Error(`unknown model ${protocol.model}`);
-  const { options = {}, ...rest } = request;
   const {
     settings,
     maxOutputTokens = model.maxOutputTokens,
@@ -46,7 +50,7 @@ export async function requestStep(
       tools: [],
       maxOutputTokens,
       settings,
-      providerOptions: { [model.provider]: { ...model.defaults, ...own } },
+      providerOptions: { [model.optionsName]: { ...model.defaults, ...own } },
       signal: new AbortController().signal,
       now: () => clock.now(),
       ...rest,

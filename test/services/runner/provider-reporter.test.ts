@@ -40,6 +40,7 @@ describe('ReportRunner', () => {
             { role: 'copy space', description: '' },
           ],
           keyProviders: [],
+          optionalProviders: ['bedrock', 'vertex', 'azure', 'gemini'],
         },
       },
     ]);
@@ -76,6 +77,7 @@ describe('the start of a runner', () => {
       providers: { available: [], unavailable: [], copies: '' },
       backends: [],
       keyProviders: [],
+      optionalProviders: [],
     });
     void starting.then(() => {
       isStarted = true;

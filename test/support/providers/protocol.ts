@@ -15,7 +15,7 @@ export interface StreamedTokens {
   input: number;
   output: number;
   cached?: number;
-  /** Only of Anthropic. */
+  /** Only of Claude models. */
   written?: number;
   reasoning?: number;
 }
@@ -39,21 +39,28 @@ export interface ErrorResponse {
 /** `reset`: the connection is closed without a response. */
 export type ScriptedResponse = StreamedResponse | ErrorResponse | 'reset';
 
+/** A piece of a stream. */
+export type Frame = string | Uint8Array;
+
 /** The HTTP protocol of one provider. */
 export interface ProviderProtocol {
   name: string;
   /** The name of the model in an agent. */
   model: string;
   path: string;
+  /** The media type of streams. Default: text/event-stream. */
+  contentType?: string;
   key: string;
+  /** The server of access tokens, and its answer. Its requests are not recorded. */
+  tokens?: { path: string; status?: number; answer: object };
   /** The header with the key. */
   credential: [name: string, value: string];
   settings(url: string): ProviderSettings;
   /** The frames from the start of the stream to the end of the parts. */
-  streamStart(response: StreamedResponse): string[];
-  streamEnd(response: StreamedResponse): string[];
+  streamStart(response: StreamedResponse): Frame[];
+  streamEnd(response: StreamedResponse): Frame[];
   /** An error in the middle of a stream. */
-  streamError(fault: 'overloaded' | 'limited' | 'too long'): string;
+  streamError(fault: 'overloaded' | 'limited' | 'too long'): Frame;
   errorBody(error: ErrorResponse): unknown;
   /** The error message with which the provider refuses the messages of a request; undefined when it accepts them. */
   problem(body: Record<string, unknown>): string | undefined;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import {
   type ErrorResponse,
+  type Frame,
   frame,
   type ProviderProtocol,
   type ScriptedResponse,
@@ -21,6 +22,8 @@ export interface ProviderServer extends AsyncDisposable {
   url: string;
   /** The received requests, in order. */
   requests: ProviderRequest[];
+  /** The bodies of requests for access tokens. */
+  tokenRequests: string[];
   /** Number of responses that the client closed before their end. */
   readonly abandonedResponses: number;
   /** Appends the responses of the next requests. */
@@ -30,10 +33,19 @@ export interface ProviderServer extends AsyncDisposable {
 export async function openProvider(protocol: ProviderProtocol): Promise<ProviderServer> {
   const queue: ScriptedResponse[] = [];
   const requests: ProviderRequest[] = [];
+  const tokenRequests: string[] = [];
   let left = 0;
 
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(await text(request));
+    const received = await text(request);
+    const { tokens } = protocol;
+    if (tokens && request.url === tokens.path) {
+      tokenRequests.push(received);
+      response.writeHead(tokens.status ?? 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(tokens.answer));
+      return;
+    }
+    const body = JSON.parse(received);
     requests.push({ path: request.url ?? '', headers: request.headers, body });
     const problem = request.url === protocol.path ? protocol.problem(body) : undefined;
     const scripted = queue.shift();
@@ -59,7 +71,10 @@ export async function openProvider(protocol: ProviderProtocol): Promise<Provider
   }
 
   async function respond(scripted: StreamedResponse, response: ServerResponse): Promise<void> {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': 'req_test' });
+    response.writeHead(200, {
+      'content-type': protocol.contentType ?? 'text/event-stream',
+      'request-id': 'req_test',
+    });
     for (const one of protocol.streamStart(scripted)) await write(response, one);
     switch (scripted.fault) {
       case undefined:
@@ -88,6 +103,7 @@ export async function openProvider(protocol: ProviderProtocol): Promise<Provider
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    tokenRequests,
     get abandonedResponses() {
       return left;
     },
@@ -101,8 +117,8 @@ export async function openProvider(protocol: ProviderProtocol): Promise<Provider
 }
 
 /** Writes in two parts, which may divide a character. */
-async function write(response: ServerResponse, frame: string): Promise<void> {
-  const bytes = Buffer.from(frame);
+async function write(response: ServerResponse, frame: Frame): Promise<void> {
+  const bytes = typeof frame === 'string' ? Buffer.from(frame) : frame;
   const middle = Math.ceil(bytes.length / 2);
   for (const part of [bytes.subarray(0, middle), bytes.subarray(middle)]) {
     if (!response.destroyed) await new Promise<void>((done) => void response.write(part, () => done()));

@@ -780,6 +780,8 @@ export interface Runner {
   backends: RunnerBackend[];
   /** The model providers whose API key the runner has, never a key. Empty from a runner of an older release. */
   keyProviders: string[];
+  /** The optional model providers whose package is installed for the runner. A runner of an older release cannot use any. */
+  optionalProviders: string[];
 }
 
 export interface RunnerBackend {
@@ -887,10 +889,12 @@ export interface ModelProvider {
   name: string;
   /** Every runner that reports has an API key for it. Model keys of agents do not count. */
   keyConfigured: boolean;
-  /** Its models can be used without a model key of the agent. */
+  /** Its models can be used without a model key of the agent: their package is installed, too. */
   available: boolean;
   /** An endpoint that the operator has configured: it can have models that are not in the list. */
   endpoint: boolean;
+  /** Every runner that reports can load the package of the provider. True for providers that need no optional package. */
+  installed: boolean;
 }
 
 export interface McpServer {
@@ -7592,7 +7596,7 @@ export const ResolveEnvironmentResponse: MessageFns<ResolveEnvironmentResponse> 
 };
 
 function createBaseRunner(): Runner {
-  return { runnerId: "", providers: [], backends: [], keyProviders: [] };
+  return { runnerId: "", providers: [], backends: [], keyProviders: [], optionalProviders: [] };
 }
 
 export const Runner: MessageFns<Runner> = {
@@ -7608,6 +7612,9 @@ export const Runner: MessageFns<Runner> = {
     }
     for (const v of message.keyProviders) {
       writer.uint32(34).string(v!);
+    }
+    for (const v of message.optionalProviders) {
+      writer.uint32(42).string(v!);
     }
     return writer;
   },
@@ -7655,6 +7662,14 @@ export const Runner: MessageFns<Runner> = {
             }
 
             message.keyProviders.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.optionalProviders.push(reader.string());
             continue;
           }
         }
@@ -8460,7 +8475,7 @@ export const MediaTypes: MessageFns<MediaTypes> = {
 };
 
 function createBaseModelProvider(): ModelProvider {
-  return { name: "", keyConfigured: false, available: false, endpoint: false };
+  return { name: "", keyConfigured: false, available: false, endpoint: false, installed: false };
 }
 
 export const ModelProvider: MessageFns<ModelProvider> = {
@@ -8476,6 +8491,9 @@ export const ModelProvider: MessageFns<ModelProvider> = {
     }
     if (message.endpoint !== false) {
       writer.uint32(32).bool(message.endpoint);
+    }
+    if (message.installed !== false) {
+      writer.uint32(40).bool(message.installed);
     }
     return writer;
   },
@@ -8523,6 +8541,14 @@ export const ModelProvider: MessageFns<ModelProvider> = {
             }
 
             message.endpoint = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.installed = reader.bool();
             continue;
           }
         }
