@@ -9,7 +9,7 @@ import type {
   SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { DERIVED_STATES, type DerivedState } from '../domain/derived-state.ts';
-import { checkDeploymentSessionsLimit, checkPage } from '../domain/page.ts';
+import { checkDeploymentSessionsLimit, checkHistoryPage, checkPage } from '../domain/page.ts';
 import type { FollowChunk } from '../followers.ts';
 import { MESSAGES } from '../store/history.ts';
 import type { ListedTurn } from '../store/lists.ts';
@@ -122,7 +122,7 @@ export function queryHandlers({
       const isRunner = call.peer === 'runner';
       const { options } = isRunner ? { options: call } : await readAccess(sessionId, call);
       const { events: found, nextCursor } = isRunner
-        ? await events.modelHistory(sessionId, checkPage(page), options)
+        ? await events.modelHistory(sessionId, checkHistoryPage(page), options)
         : await events.history(sessionId, MESSAGES, checkPage(page), options);
       return { events: found, page: { nextCursor } };
     },

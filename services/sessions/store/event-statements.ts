@@ -81,11 +81,11 @@ export const NEWEST_OF_HISTORY = statement(
 /** The index of compactions uses exactly this array. */
 const IS_COMPACTED = `types && array['agent.context_compacted']`;
 
-/** The newest $2 rows with compactions, the newest first. */
+/** The newest $3 rows with compactions before the seq $2, the newest first. */
 export const COMPACTIONS = statement(
   'sessions.compactions',
   `select first_seq, types, events from journal
-   where session_id = $1 and ${IS_COMPACTED} order by last_seq desc limit $2`,
+   where session_id = $1 and ${IS_COMPACTED} and last_seq < $2 order by last_seq desc limit $3`,
 );
 
 /** The rows with the events of these seqs. */

@@ -25,8 +25,14 @@ import type { PageRequest } from './lists.ts';
 export const MESSAGES: ReadonlySet<string> = new Set(['user.message', 'agent.message']);
 export const HISTORY: ReadonlySet<string> = new Set([...MESSAGES, 'agent.tool_result']);
 
-/** Rows with compactions that are read. A session with more of them since its newest summary does not occur. */
-const COMPACTION_ROWS = 200;
+/** Rows with compactions of one read. Most often the newest one that leaves events out is among them. */
+const COMPACTION_ROWS = 8;
+/** A session with more rows since its newest compaction that leaves events out does not occur. */
+const MAX_COMPACTION_ROWS = 200;
+
+/** Sessions with compactions whose histories a claim reads. */
+const MAX_COMPACTED = 16;
+const MAX_HISTORY_EVENTS = 1_000;
 
 /** Delivered messages of one read. */
 const DELIVERED_PAGE = 100;
@@ -35,6 +41,8 @@ interface HistoryRange {
   selectedTypes: ReadonlySet<string>;
   filter: HistoryFilter;
   afterSeq: number;
+  /** About as many bytes are read. */
+  maxBytes: number;
 }
 
 /** Reads the messages of sessions and the histories that models get. */
@@ -49,13 +57,25 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
     return new HistoryFilter(rows.map(({ change }) => change));
   }
 
-  async function historyContext(
+  function compactionRows(sessionId: string, before: number, options?: ReadOptions): Promise<JournalRow[]> {
+    return db.rows<JournalRow>(COMPACTIONS, [sessionId, before, COMPACTION_ROWS], options);
+  }
+
+  /** The compactions in force. Older ones are not read: a long session has thousands of them. */
+  async function contextOf(
     sessionId: string,
     filter: HistoryFilter,
+    newest: readonly JournalRow[],
     options?: ReadOptions,
   ): Promise<HistoryContext> {
-    const rows = await db.rows<JournalRow>(COMPACTIONS, [sessionId, COMPACTION_ROWS], options);
-    return new HistoryContext(filter.apply(rows.flatMap(eventsOf)));
+    const rows: JournalRow[] = [];
+    for (let page = newest; ; ) {
+      rows.push(...page);
+      const context = new HistoryContext(filter.apply(rows.flatMap(eventsOf)));
+      const isEnd = page.length < COMPACTION_ROWS || rows.length >= MAX_COMPACTION_ROWS;
+      if (isEnd || context.afterSeq > 0) return context;
+      page = await compactionRows(sessionId, page.at(-1)?.first_seq ?? 0, options);
+    }
   }
 
   /** The messages of these seqs, by seq. */
@@ -85,7 +105,7 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
   /** A page of `selectedTypes`, oldest first, from behind `afterSeq` or from the cursor on. */
   async function historyPage(
     sessionId: string,
-    { selectedTypes, filter, afterSeq }: HistoryRange,
+    { selectedTypes, filter, afterSeq, maxBytes }: HistoryRange,
     page: PageRequest,
     options?: ReadOptions,
   ): Promise<EventPage> {
@@ -95,23 +115,53 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
     let bytes = 0;
     let ended = false;
     // Tool results may be left out of the rows that were read, so reading goes on until the page is full.
-    while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
-      const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
-      const read = (await db.rows<JournalRow>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
+    while (!ended && found.length <= page.limit && bytes < maxBytes) {
+      const values = [sessionId, position, page.limit + 1, maxBytes];
+      const rows = await db.rows<JournalRow>(HISTORY_AFTER, values, options);
+      const read = rows.flatMap(eventsOf);
       const selected = filter.apply(
         read.filter((event) => event.seq > position && selectedTypes.has(event.type)),
       );
-      ended = read.length === 0;
-      const end = read.at(-1)?.seq ?? Number.MAX_SAFE_INTEGER;
+      ended = rows.length <= page.limit && isBelow(rows, maxBytes);
+      const end = (!ended && read.at(-1)?.seq) || Number.MAX_SAFE_INTEGER;
       const delivered = filter.deliveredBetween(position, end);
       const events = await placed(sessionId, filter, { selected, delivered }, options);
-      if (!ended) position = end;
+      position = end;
       for (const event of events) bytes += event.json.length;
       found.push(...events);
     }
     const { events, nextCursor } = cut(found, page.limit, scope);
     const unread = nextCursor === '' && !ended;
     return { events, nextCursor: unread ? encodeCursor(scope, String(position)) : nextCursor };
+  }
+
+  /**
+   * A page of the history as the model gets it: without what the newest compaction leaves out. The first page begins with
+   * the compactions in force and the events that the newest one keeps, in addition to the limit of the page.
+   */
+  async function modelHistory(
+    sessionId: string,
+    page: PageRequest,
+    maxBytes: number,
+    options?: ReadOptions,
+  ): Promise<EventPage> {
+    const isFirst = page.cursor === '';
+    const [filter, newest] = await Promise.all([
+      historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options),
+      isFirst ? compactionRows(sessionId, Number.MAX_SAFE_INTEGER, options) : [],
+    ]);
+    const range = { selectedTypes: HISTORY, filter, maxBytes };
+    if (!isFirst) return historyPage(sessionId, { ...range, afterSeq: 0 }, page, options);
+    const { compactions, keptSeqs, afterSeq } = await contextOf(sessionId, filter, newest, options);
+    const keptRows =
+      keptSeqs.length === 0 ? [] : await db.rows<JournalRow>(ROWS_OF, [sessionId, keptSeqs], options);
+    const seqs = new Set(keptSeqs);
+    const isKept = ({ seq, type }: JournalEvent) => seqs.has(seq) && HISTORY.has(type);
+    const selected = filter.apply(keptRows.flatMap(eventsOf).filter(isKept));
+    const delivered = filter.deliveredBetween(0, afterSeq).filter((one) => seqs.has(one.deliveredSeq));
+    const kept = await placed(sessionId, filter, { selected, delivered }, options);
+    const { events, nextCursor } = await historyPage(sessionId, { ...range, afterSeq }, page, options);
+    return { events: [...compactions, ...kept, ...events], nextCursor };
   }
 
   return {
@@ -128,33 +178,18 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
     ): Promise<EventPage> {
       const filter =
         selectedTypes === HISTORY ? await historyFilter(sessionId, upTo, options) : WHOLE_HISTORY;
-      return historyPage(sessionId, { selectedTypes, filter, afterSeq: 0 }, page, options);
+      const range = { selectedTypes, filter, afterSeq: 0, maxBytes: PAGE_BYTES };
+      return historyPage(sessionId, range, page, options);
     },
 
-    /**
-     * A page of the history as the model gets it: without what the newest compaction leaves out. The first page begins with
-     * the compactions in force and the events that the newest one keeps, in addition to the limit of the page.
-     */
-    async modelHistory(sessionId: string, page: PageRequest, options?: ReadOptions): Promise<EventPage> {
-      const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
-      const range = { selectedTypes: HISTORY, filter };
-      if (page.cursor !== '') return historyPage(sessionId, { ...range, afterSeq: 0 }, page, options);
-      const { compactions, keptSeqs, afterSeq } = await historyContext(sessionId, filter, options);
-      const keptRows =
-        keptSeqs.length === 0 ? [] : await db.rows<JournalRow>(ROWS_OF, [sessionId, keptSeqs], options);
-      const seqs = new Set(keptSeqs);
-      const isKept = ({ seq, type }: JournalEvent) => seqs.has(seq) && HISTORY.has(type);
-      const selected = filter.apply(keptRows.flatMap(eventsOf).filter(isKept));
-      const delivered = filter.deliveredBetween(0, afterSeq).filter((one) => seqs.has(one.deliveredSeq));
-      const kept = await placed(sessionId, filter, { selected, delivered }, options);
-      const { events, nextCursor } = await historyPage(sessionId, { ...range, afterSeq }, page, options);
-      return { events: [...compactions, ...kept, ...events], nextCursor };
-    },
+    modelHistory: (sessionId: string, page: PageRequest, options?: ReadOptions) =>
+      modelHistory(sessionId, page, PAGE_BYTES, options),
 
     /** The compactions in force. */
     async compactions(sessionId: string, options?: ReadOptions): Promise<HistoryContext> {
       const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
-      return historyContext(sessionId, filter, options);
+      const newest = await compactionRows(sessionId, Number.MAX_SAFE_INTEGER, options);
+      return contextOf(sessionId, filter, newest, options);
     },
 
     /** The events of the history behind a seq, as the model gets them. Undefined if there are more than about `limit`. */
@@ -165,7 +200,7 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
       options?: ReadOptions,
     ): Promise<JournalEvent[] | undefined> {
       const filter = await historyFilter(sessionId, Number.MAX_SAFE_INTEGER, options);
-      const range = { selectedTypes: HISTORY, filter, afterSeq };
+      const range = { selectedTypes: HISTORY, filter, afterSeq, maxBytes: PAGE_BYTES };
       const { events, nextCursor } = await historyPage(sessionId, range, { limit, cursor: '' }, options);
       return nextCursor === '' ? events : undefined;
     },
@@ -204,8 +239,8 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
     },
 
     /**
-     * The first messages of several sessions. `complete` is false for a session with more messages than were read, and for one
-     * with compactions, of which none are read.
+     * The first messages of several sessions; of those with compactions, the histories as the model gets them. `complete` is
+     * false for a session with more messages than were read.
      */
     async messagesOf(sessionIds: string[], bytesEach: number, rowsEach: number, options?: ReadOptions) {
       const found = await db.rows<FirstMessagesRow>(
@@ -230,11 +265,25 @@ export function createHistoryReader(db: Pick<Database, 'rows'>) {
         const events = eventsOf({ ...row, first_seq, events: text });
         session.events.push(...events.filter(({ type }) => HISTORY.has(type)));
       }
+      const compacted = found.filter(({ first_seq: seq }) => seq === null).slice(0, MAX_COMPACTED);
+      const page = { limit: MAX_HISTORY_EVENTS, cursor: '' };
+      const histories = compacted.map(async ({ session_id: id }) => {
+        const history = await modelHistory(id, page, bytesEach, options);
+        const session = messages.get(id);
+        if (session && history.nextCursor === '')
+          Object.assign(session, { events: history.events, changes: [], complete: true });
+      });
+      await Promise.all(histories);
       for (const session of messages.values())
         if (session.changes.length > 0) session.events = changedHistory(session.events, session.changes);
       return messages;
     },
   };
+}
+
+/** A read of rows that ended at its bytes has more of them than this. */
+function isBelow(rows: readonly JournalRow[], bytes: number): boolean {
+  return rows.reduce((sum, { events }) => sum + Buffer.byteLength(events), 0) < bytes;
 }
 
 /** Applies the texts of `HISTORY_CHANGE` to a history from its beginning. */

@@ -55,8 +55,17 @@ describe('the history of a session after a compaction', () => {
       expect(history[1]?.seq).toBe(message?.seq);
       expect(history.map(({ seq }) => seq)).not.toContain(reply?.seq);
     }
-    const turn = await claimTurn(system);
-    expect(turn).toMatchObject({ messages: [], messagesIncomplete: true });
+    const { messages, messagesIncomplete } = await claimTurn(system);
+    expect(messagesIncomplete).toBe(false);
+    expect(messages).toEqual((await system.runner.listMessages({ sessionId, page: undefined })).events);
+  });
+
+  it('is not part of a claim when it is long', async () => {
+    await using system = await openSystem('in process');
+    const sessionId = await createConversation(system, 'one');
+    await answer(system, 'first', compacted({ to_seq: 1 }));
+    await sendText(system, sessionId, 'word '.repeat(60_000));
+    expect(await claimTurn(system)).toMatchObject({ messages: [], messagesIncomplete: true });
   });
 
   it('has the newest compaction that leaves events out, and the later ones', async () => {
@@ -73,6 +82,21 @@ describe('the history of a session after a compaction', () => {
       'drop_turns',
       'drop_tool_results',
     ]);
+  });
+
+  it('has the newest compaction that leaves events out behind many that move results', async () => {
+    await using system = await openSystem('in process');
+    const sessionId = await createConversation(system, 'one');
+    await answer(system, 'first', compacted({ to_seq: 1 }));
+    for (let turn = 0; turn < 18; turn++) {
+      await sendText(system, sessionId, 'more');
+      await answer(system, 'done', compacted({ to_seq: 1, strategy: 'drop_tool_results' }));
+    }
+    const { events } = await system.runner.listMessages({ sessionId, page: undefined });
+    const strategies = events
+      .filter(({ type }) => type === 'agent.context_compacted')
+      .map(({ json }) => JSON.parse(json).data.strategy);
+    expect(strategies).toEqual(['summarize', ...Array(18).fill('drop_tool_results')]);
   });
 
   it('is whole for the owner and in a fork', async () => {

@@ -12604,7 +12604,10 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Lists messages, oldest first. */
+    /**
+     * Lists messages, oldest first. Runners get the history of the model; a page of the largest limit has up to 1,000 events, and
+     * ends at about 4 MiB.
+     */
     listMessages: {
       name: "ListMessages",
       requestType: ListMessagesRequest as typeof ListMessagesRequest,
