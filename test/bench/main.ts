@@ -27,6 +27,7 @@ import { measureChatHistory } from './measurements/sessions/chat-history.ts';
 import { measureClaims } from './measurements/sessions/claims.ts';
 import { measureFollowers } from './measurements/sessions/followers.ts';
 import { measureIdle } from './measurements/sessions/idle.ts';
+import { measureLongSession } from './measurements/sessions/long-session.ts';
 import { measureMessageMemory } from './measurements/sessions/message-memory.ts';
 import { measureMetadata } from './measurements/sessions/metadata.ts';
 import { measureSize } from './measurements/sessions/size.ts';
@@ -97,6 +98,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     idle: [],
     catchUp: [],
     history: [],
+    longSessions: [],
     wal: [],
     claims: [],
     ...large,
@@ -166,6 +168,10 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     console.log(`\n${sustained} s in one run, one process per target\n`);
     const durationMs = sustained * 1_000;
     results.finishedSeparately.push(await measureFinishedSeparately({ ...bench, durationMs }));
+  }
+  if (parts.has('long')) {
+    console.log('\na long session\n');
+    results.longSessions.push(await measureLongSession(bench));
   }
   if (parts.has('tree')) {
     console.log('\na small workspace and a large one\n');

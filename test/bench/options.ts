@@ -11,6 +11,7 @@ const PARTS = {
   followers: 'e',
   idle: 'f',
   catchup: 'g',
+  long: "g'",
   size: 'h',
   files: 'i',
   growth: 'k',
@@ -65,14 +66,14 @@ export const USAGE = `
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
                        commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload,
                        message,history,metadata,lending,skills,egress,mcp,schedules,channels,connecting,
-                       credentials,modelkeys,mcpserving,chatstreams
+                       credentials,modelkeys,mcpserving,chatstreams,long
                        measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
-                       r, s, t, t', u, u', u", w, w', x, y, z, h', n', k', m', n", c', f', d'
+                       r, s, t, t', u, u', u", w, w', x, y, z, h', n', k', m', n", c', f', d', g'
                        (default: all except size, metadata, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up
     --sustained 30     duration of a' and r in seconds, in one run (default: six times --seconds)
-    --scale 1          factor for the numbers of sessions, followers, connections, events and files of d to m, p, q, t', u', u", w, w' and z
+    --scale 1          factor for the numbers of sessions, followers, connections, events, turns and files of d to m, p, q, t', u', u", w, w' and z
                        (default: a fifth of --seconds, at most 1)
     --profile          also prints the top entries of the CPU profiles of a, a', d, i, j, u', u" and z, from a separate round
 `;

@@ -3,10 +3,12 @@ import type { ChatHistory } from '../measurements/sessions/chat-history.ts';
 import type { Claims } from '../measurements/sessions/claims.ts';
 import type { Followers } from '../measurements/sessions/followers.ts';
 import { type Idle, inKib, type PerConnection } from '../measurements/sessions/idle.ts';
+import type { LongSession } from '../measurements/sessions/long-session.ts';
 import type { Metadata } from '../measurements/sessions/metadata.ts';
 import type { Size } from '../measurements/sessions/size.ts';
 import type { TurnWal } from '../measurements/sessions/turn-wal.ts';
 import type { Turns } from '../measurements/sessions/turns.ts';
+import { longSessionRows } from './long-session-rows.ts';
 import { metadataRows } from './metadata-rows.ts';
 import { median, ms, type Row, spread } from './rows.ts';
 
@@ -19,18 +21,20 @@ export interface SessionResults {
   size: Size[];
   metadata: Metadata[];
   history: ChatHistory[];
+  longSessions: LongSession[];
   wal: TurnWal[];
   claims: Claims[];
 }
 
 /** Rows for turns, streams and large journals. */
 export function sessionRows(results: SessionResults): Row[] {
-  const { turns, followers, idle, catchUp, size, metadata, history, wal, claims } = results;
+  const { turns, followers, idle, catchUp, size, metadata, history, longSessions, wal, claims } = results;
   return [
     ...(turns.length > 0 ? turnRows(turns) : []),
     ...(followers.length > 0 ? followerRows(followers) : []),
     ...(idle.length > 0 ? idleRows(idle) : []),
     ...(catchUp.length > 0 ? catchUpRows(catchUp) : []),
+    ...longSessionRows(longSessions),
     ...(size.length > 0 ? sizeRows(size) : []),
     ...(metadata.length > 0 ? metadataRows(metadata) : []),
     ...(wal.length > 0 ? walRows(wal) : []),

@@ -17,6 +17,8 @@ export interface StrictRequest {
   text: string;
   tokens: number;
   isSummary: boolean;
+  /** The time at which its head arrived, in milliseconds of the machine's clock. */
+  arrivedAt: number;
 }
 
 export interface StrictProvider extends AsyncDisposable {
@@ -26,9 +28,13 @@ export interface StrictProvider extends AsyncDisposable {
   refusals: number;
 }
 
-interface StrictOptions {
+export interface StrictOptions {
   /** The input and the maximum output of a request may have this many tokens together. */
   window: number;
+  /** How many of the last requests are kept. Default: all. */
+  retained?: number;
+  /** Called when a request has arrived, before its answer. */
+  arrived?(request: StrictRequest): void;
   /** The message of a refusal. */
   refusal?: (tokens: number, window: number) => string;
   /** Returns the answer to a request that is no summary. */
@@ -47,10 +53,14 @@ const IMAGE_TOKENS = 1_500;
  */
 export async function openStrictProvider(options: StrictOptions): Promise<StrictProvider> {
   const { window, answer, summary = textOfCodeWords, refusal = toldRefusal } = options;
+  const { retained = Number.POSITIVE_INFINITY, arrived } = options;
   const server = createServer(async (incoming, response) => {
+    const arrivedAt = performance.timeOrigin + performance.now();
     const body = JSON.parse(await text(incoming));
-    const request = readRequest(body);
+    const request = { ...readRequest(body), arrivedAt };
     provider.requests.push(request);
+    if (provider.requests.length > retained) provider.requests.shift();
+    arrived?.(request);
     const total = request.tokens + Number(body.max_tokens ?? 0);
     if (total > window) {
       provider.refusals++;
@@ -86,7 +96,7 @@ function textOfCodeWords({ text }: StrictRequest): string {
   return `Code words: ${[...new Set(text.match(/code-\w+/g) ?? [])].join(' ')}. The user asks questions.`;
 }
 
-function readRequest(body: { messages: Message[]; tools?: unknown[] }): StrictRequest {
+function readRequest(body: { messages: Message[]; tools?: unknown[] }): Omit<StrictRequest, 'arrivedAt'> {
   const { messages, tools = [] } = body;
   let bytes = Buffer.byteLength(JSON.stringify(tools));
   let tokens = messages.length * MESSAGE_TOKENS;
