@@ -1,7 +1,7 @@
 import type { AgentRuntime } from '../../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { Event } from '../../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { compatible } from '../../../support/providers/compatible.ts';
-import type { OutputPart } from '../../../support/providers/protocol.ts';
+import { type OutputPart, textsIn } from '../../../support/providers/protocol.ts';
 import {
   openStrictProvider,
   type StrictProvider,
@@ -108,7 +108,7 @@ let calls = 0;
 /** Calls the tool as often as the message says (`call N`), in parallel, and then answers. */
 export function callThenAnswer({ messages }: StrictRequest): OutputPart[] {
   const last = messages.at(-1);
-  const words = typeof last?.content === 'string' ? last.content : '';
+  const words = textsIn(last?.content ?? '').join('');
   const count = last?.role === 'user' ? Number(/^call (\d+)/.exec(words)?.[1] ?? 0) : 0;
   if (count === 0) return [{ text: 'Done.' }];
   return Array.from({ length: count }, () => {
