@@ -36,6 +36,7 @@ const YOUNG_TURNS = 10;
 const WINDOW = 32_000;
 /** Turns before the memory is measured, so that code is loaded and compiled. */
 const WARM_UP_TURNS = 300;
+const MIN_WARM_UP_TURNS = 60;
 /** Pairs of turns, of a young and of the long session in turn, so that both see the same machine. */
 const PAIRS = 40;
 const PROBE = fileURLToPath(new URL('../../subjects/probe.ts', import.meta.url));
@@ -44,6 +45,7 @@ const ANSWER_MS = 60_000;
 /** g': a session of many turns with tool results and compactions, beside sessions of ten turns. */
 export async function measureLongSession({ postgres, scale, print }: Bench): Promise<LongSession> {
   const turns = Math.max(100, Math.ceil(TURNS * scale));
+  const warmUpTurns = Math.max(MIN_WARM_UP_TURNS, Math.ceil(WARM_UP_TURNS * scale));
   const pairs = Math.max(5, Math.ceil(PAIRS * scale));
   await using database = await postgres.createDatabase();
   const turn = new TurnMeter();
@@ -59,7 +61,7 @@ export async function measureLongSession({ postgres, scale, print }: Bench): Pro
   const settings = { modelOptionsJson: '{"max_output_tokens":1000}', context: { window: WINDOW } };
   system.addAgent({ model: compatible.model, system: 'You read logs.', maxSteps: 30, ...settings });
   const runner = system.startRunner({}, ['--import', PROBE]);
-  await runTurns(system, await system.begin(FIRST_MESSAGE), WARM_UP_TURNS);
+  await runTurns(system, await system.begin(FIRST_MESSAGE), warmUpTurns);
 
   const before = await footprintOf(runner);
   const session = await system.begin(FIRST_MESSAGE);
