@@ -71,6 +71,12 @@ export const ERRORS = {
     'client',
     'The range has more than 1,000 scheduled times. Split it into several backfills.',
   ),
+  PINNED_LIMIT_EXCEEDED: kind(
+    400,
+    'request',
+    'client',
+    'The session would have more than 8 pinned messages, or more than 16 KiB of them. Send the message without pinned.',
+  ),
   UNAUTHENTICATED: kind(401, 'auth', 'client', 'The request has no valid credentials.'),
   TOKEN_EXPIRED: kind(401, 'auth', 'client', 'The token has expired. Get a new one.'),
   DEPLOYMENT_UNAUTHORIZED: kind(

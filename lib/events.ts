@@ -230,6 +230,12 @@ export const MessageSender = Type.Object(
 );
 export type MessageSender = Static<typeof MessageSender>;
 
+/** Of a message that the model always gets. Absent in others. */
+export const PinnedMark = Type.Boolean({
+  description: 'True if the message stays in the input of models as it is. Absent otherwise.',
+  examples: [true],
+});
+
 const Attempt = { turn_id: text, attempt: count, fence: count };
 
 export const EVENT_DATA = {
@@ -288,7 +294,11 @@ export const EVENT_DATA = {
     retry_status: Type.Enum(['retrying', 'exhausted', 'terminal']),
     next_attempt_at: optional(time),
   }),
-  'user.message': data({ content: Content, sender: optional(MessageSender) }),
+  'user.message': data({
+    content: Content,
+    sender: optional(MessageSender),
+    pinned: optional(PinnedMark),
+  }),
   'user.message_delivered': data({
     message_seq: Type.Integer({ minimum: 1, description: 'The seq of the `user.message` event.' }),
     turn_id: Type.String({ description: 'The turn that got the message.' }),

@@ -969,6 +969,10 @@ export type Message = {
     content: Array<MessagePart>;
     sender?: MessageSender;
     /**
+     * True if the message stays in the input of models as it is. Absent otherwise.
+     */
+    pinned?: boolean;
+    /**
      * trn_…: the turn
      */
     turn_id: string;
@@ -1513,6 +1517,10 @@ export type UserMessageEvent = EventBase & {
     data: {
         content: Array<MessagePart>;
         sender?: MessageSender;
+        /**
+         * True if the message stays in the input of models as it is. Absent otherwise.
+         */
+        pinned?: boolean;
     };
 };
 
@@ -7268,6 +7276,10 @@ export type SendMessageData = {
          */
         busy_policy?: 'enqueue' | 'reject' | 'interrupt' | 'steer';
         /**
+         * The message stays in the input of models as it is when older messages are replaced by a summary. At most 8 pinned messages of a session, with 16 KiB of texts (UTF-8), images and files together. A fork copies them with the history. A message that is removed from the queue no longer counts.
+         */
+        pinned?: boolean;
+        /**
          * The maximum time in seconds to wait until the turn ends or blocks. Disconnecting does not stop the turn.
          */
         wait_seconds?: number;
@@ -7298,10 +7310,10 @@ export type SendMessageData = {
 
 export type SendMessageErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text. `PINNED_LIMIT_EXCEEDED`: The session would have more than 8 pinned messages, or more than 16 KiB of them. Send the message without pinned.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED' | 'PINNED_LIMIT_EXCEEDED';
     };
     /**
      * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `OVERRIDE_NOT_ALLOWED`: The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.

@@ -8,6 +8,7 @@ import {
   CONTENT_ERRORS,
   MESSAGE_BYTES,
   MessageContent,
+  PinnedSchema,
   readContent,
   refuseContentAt,
 } from '../schemas/content.ts';
@@ -29,11 +30,14 @@ export const messageRoutes = [
       'its next model step. The queued turn is then completed with `delivered_to_turn_id`, and the event ' +
       '`user.message_delivered` names the step. If the turn ends first, the message is the next turn. A message with `steer` ' +
       'has no overrides, because the settings of a running turn are fixed. The content may have images and files: from the ' +
-      'workspace of the session, from the body or from uploads.',
+      'workspace of the session, from the body or from uploads. With `pinned` the model gets the message verbatim in all later ' +
+      'turns, also when the older conversation is replaced by a summary. Above 8 pinned messages of a session, or 16 KiB of ' +
+      'their texts, images and files, the answer is PINNED_LIMIT_EXCEEDED.',
     headers: ['Idempotency-Key'],
     body: closed({
       content: MessageContent,
       busy_policy: optional(BusyPolicySchema),
+      pinned: optional(PinnedSchema),
       wait_seconds: waitSeconds,
       ...overrideMembers,
     }),
@@ -53,6 +57,7 @@ export const messageRoutes = [
       'SESSION_NOT_FOUND',
       'ASSISTANT_NOT_FOUND',
       ...CONTENT_ERRORS,
+      'PINNED_LIMIT_EXCEEDED',
       'OVERRIDE_NOT_ALLOWED',
       'SESSION_BUSY',
       'QUOTA_EXCEEDED',
@@ -72,6 +77,7 @@ export const messageRoutes = [
             ...readContent(body.content, '/content', inlineData),
             overrides: overridesOf(body),
             busyPolicy: body.busy_policy ?? 'enqueue',
+            pinned: body.pinned || undefined,
             idempotencyKey: idempotencyKey(request.raw),
           },
           call,

@@ -78,6 +78,15 @@ export const BusyPolicySchema = Type.Enum(['enqueue', 'reject', 'interrupt', 'st
     'next. `steer` gives the message to that turn before its next model step, or queues it if the turn ends first.',
 });
 
+/** Whether a message stays in the input of models. */
+export const PinnedSchema = Type.Boolean({
+  default: false,
+  description:
+    'The message stays in the input of models as it is when older messages are replaced by a summary. At most 8 pinned ' +
+    'messages of a session, with 16 KiB of texts (UTF-8), images and files together. A fork copies them with the history. ' +
+    'A message that is removed from the queue no longer counts.',
+});
+
 /** The error codes of requests with the content of a message. */
 export const CONTENT_ERRORS = [
   'CONTENT_NOT_SUPPORTED',

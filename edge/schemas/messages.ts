@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { MessagePart, MessageSender } from '../../lib/events.ts';
+import { MessagePart, MessageSender, PinnedMark } from '../../lib/events.ts';
 import { count, id, time } from './common.ts';
 
 export const MessageShape = Type.Object(
@@ -9,6 +9,7 @@ export const MessageShape = Type.Object(
     role: Type.Enum(['user', 'agent']),
     content: Type.Array(MessagePart, { examples: [[{ type: 'text', text: 'Hello!' }]] }),
     sender: Type.Optional(MessageSender),
+    pinned: Type.Optional(PinnedMark),
     turn_id: id('trn', 'the turn'),
     message_id: Type.Optional(id('msg', 'the message of the agent')),
     output: Type.Optional(Type.Unknown({ description: 'The structured output of the turn, if it has one.' })),
@@ -26,6 +27,7 @@ export function serializeMessage(json: string) {
     role: type === 'user.message' ? 'user' : 'agent',
     content: data.content,
     sender: data.sender,
+    pinned: data.pinned,
     turn_id,
     message_id: data.message_id,
     output: data.output,

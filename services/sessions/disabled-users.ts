@@ -6,7 +6,7 @@ import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts'
 import { SYSTEM_ACTOR } from './domain/create.ts';
 import { interrupt } from './domain/interrupt.ts';
 import type { Changes } from './store/changes.ts';
-import type { DecideInterrupt } from './store/decisions.ts';
+import type { DecideWithContext } from './store/decisions.ts';
 import type { OwnerQueries } from './store/owners.ts';
 
 interface DisabledUsersContext {
@@ -29,11 +29,11 @@ const SMALL_CHANGE_BYTES = 1_000;
  * a turn ends once.
  */
 export function monitorDisabledUsers({ auth, owners, changes, clock, log }: DisabledUsersContext) {
-  const end: DecideInterrupt = (state, context) => {
+  const end: DecideWithContext = (state, context) => {
     if (!state) throw new Error('an unfinished turn without a session');
     // The queue is held until its last turn has ended. Otherwise a runner could claim the next turn in between.
     const input = { actor: SYSTEM_ACTOR, queue: 'hold', endsHeldTurns: true, now: clock.now() } as const;
-    return { change: interrupt(state, context, input) };
+    return { change: interrupt(state, context.interrupt, input) };
   };
 
   async function interruptDisabled(signal: AbortSignal): Promise<void> {
@@ -52,7 +52,9 @@ export function monitorDisabledUsers({ auth, owners, changes, clock, log }: Disa
       const sessions = await owners.unfinishedSessions(ownerIds, SESSIONS_PER_BATCH);
       if (sessions.length === 0) return;
       const changed = await Promise.all(
-        sessions.map((sessionId) => changes.changeOrInterrupt(sessionId, SMALL_CHANGE_BYTES, end)),
+        sessions.map((sessionId) =>
+          changes.changeWithContext(sessionId, SMALL_CHANGE_BYTES, { interrupt: true }, end),
+        ),
       );
       const ended = changed.filter(({ change }) => change.turns.length > 0).length;
       // The states of these sessions do not name the turns that are left. The next run tries again.

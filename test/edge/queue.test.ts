@@ -95,4 +95,104 @@ describe('the queue of a session', () => {
     expect((await turnsOf(path)).map(({ status }) => status)).toEqual(['in_progress', 'cancelled']);
     await api.post(`${path}/interrupt`);
   });
+
+  describe('pinned messages', () => {
+    const KIB = 1024;
+    const pin = (path: string, content: unknown, more: object = {}, headers?: Record<string, string>) =>
+      api.post(`${path}/messages`, { content, pinned: true, ...more }, headers);
+    const pinAll = async (path: string, contents: readonly string[]) => {
+      const answers = [];
+      for (const content of contents) answers.push(await pin(path, content));
+      return answers;
+    };
+    const LIMIT_EXCEEDED = {
+      status: 400,
+      body: { code: 'PINNED_LIMIT_EXCEEDED', error: { details: [{ pointer: '/pinned' }] } },
+    };
+    const messagesOf = (path: string) =>
+      api.list<{ pinned?: boolean; content: { text: string }[] }>(`${path}/messages`);
+    const pinnedTextsOf = async (path: string) =>
+      (await messagesOf(path)).flatMap(({ pinned, content }) => (pinned ? content[0]?.text : []));
+    const numbered = (count: number) => Array.from({ length: count }, (_, index) => `Rule ${index + 1}.`);
+
+    it('are at most eight, are shown in the list and in their events, and free their place when removed', async () => {
+      const { path } = await begin('Not pinned');
+      const [first] = await pinAll(path, numbered(8));
+      expect(await pin(path, 'Rule 9.')).toMatchObject(LIMIT_EXCEEDED);
+      expect((await api.post(`${path}/messages`, { content: 'x', pinned: false })).status).toBe(202);
+      expect(await pinnedTextsOf(path)).toEqual(numbered(8));
+      const events = await api.list<{ data: object }>(`${path}/events?types=user.message&limit=100`);
+      expect(events.map(({ data }) => 'pinned' in data)).toEqual([
+        false,
+        false,
+        ...numbered(8).map(() => true),
+        false,
+      ]);
+      await api.send('DELETE', `${path}/turns/${first?.body.data.turn_id}`);
+      expect((await pin(path, 'Rule 9.')).status).toBe(202);
+      expect(await pin(path, 'Rule 10.', { busy_policy: 'interrupt' })).toMatchObject(LIMIT_EXCEEDED);
+      expect(await sessionOf(path)).toMatchObject({ state: 'running' });
+      await api.post(`${path}/interrupt`, { queue: 'hold' });
+    });
+
+    it('have at most 16 KiB of texts and images together', async () => {
+      const { path } = await begin();
+      const image = {
+        type: 'image',
+        media_type: 'image/gif',
+        data: Buffer.from('GIF89a').toString('base64'),
+      };
+      const text = { type: 'text', text: 'é'.repeat(4 * KIB) };
+      expect(await pin(path, 'a'.repeat(16 * KIB + 1))).toMatchObject(LIMIT_EXCEEDED);
+      expect((await pin(path, [text, image])).status).toBe(202);
+      expect(await pin(path, 'a'.repeat(8 * KIB - 5))).toMatchObject(LIMIT_EXCEEDED);
+      expect((await pin(path, 'a'.repeat(8 * KIB - 6), { busy_policy: 'steer' })).status).toBe(202);
+      expect(await pin(path, '')).toMatchObject(LIMIT_EXCEEDED);
+      await api.post(`${path}/interrupt`, { queue: 'hold' });
+    });
+
+    it('never exceed the limits when they are sent at the same time', async () => {
+      const { path } = await begin();
+      const sent = numbered(20).map((content, index) =>
+        pin(path, content, {}, index % 2 === 0 ? { 'Idempotency-Key': `${path}-${index}` } : {}),
+      );
+      const statuses = (await Promise.all(sent)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 202)).toHaveLength(8);
+      expect(statuses.filter((status) => status === 400)).toHaveLength(12);
+      expect(await pinnedTextsOf(path)).toHaveLength(8);
+      await api.post(`${path}/interrupt`, { queue: 'hold' });
+    });
+
+    it('get their first answer again for the same Idempotency-Key, also at the limit', async () => {
+      const { path } = await begin();
+      await pinAll(path, numbered(7));
+      const key = { 'Idempotency-Key': `${path}-last` };
+      const first = await pin(path, 'Rule 8.', {}, key);
+      const repeated = await pin(path, 'Rule 8.', {}, key);
+      expect(repeated).toMatchObject({ status: 202, body: { data: first.body.data } });
+      expect(repeated.headers.get('Idempotent-Replayed')).toBe('true');
+      const other = await api.post(`${path}/messages`, { content: 'Rule 8.' }, key);
+      expect([other.status, other.body.code]).toEqual([409, 'IDEMPOTENCY_KEY_CONFLICT']);
+      expect(await pinnedTextsOf(path)).toHaveLength(8);
+      await api.post(`${path}/interrupt`, { queue: 'hold' });
+    });
+
+    it('are copied into a fork, and count there and in its forks', async () => {
+      const { path, running } = await begin();
+      await pinAll(path, numbered(6));
+      await api.send('DELETE', `${path}/turns/${running}`);
+      let newest = path;
+      for (const kept of [6, 7]) {
+        const { data } = (await api.get(newest)).body;
+        const forked = await api.post(`${newest}/fork`, { after_seq: data.last_seq });
+        const fork = `/sessions/${forked.body.data.session_id}`;
+        expect(await pinnedTextsOf(fork)).toHaveLength(kept);
+        expect((await pin(fork, `Rule of ${kept}.`)).status).toBe(202);
+        newest = fork;
+      }
+      expect(await pin(newest, 'Too many')).toMatchObject(LIMIT_EXCEEDED);
+      expect((await pin(path, 'Rule 7.')).status).toBe(202);
+      for (const one of [path, newest]) await api.post(`${one}/interrupt`, { queue: 'hold' });
+    });
+  });
 });

@@ -31,6 +31,8 @@ export interface NewTurn {
   kind?: 'compaction';
   /** The turn that the message of the new turn steers. */
   steersTurnId?: string | undefined;
+  /** The bytes that the pinned message of the new turn counts for. Undefined for a message that is not pinned. */
+  pinnedBytes?: number | undefined;
 }
 
 /**

@@ -107,19 +107,27 @@ export interface QueuedMessage {
   overridesJson: string | undefined;
   /** The turn that the message steers. */
   steersTurnId?: string | undefined;
+  /** The bytes that a pinned message counts for. Undefined for a message that is not pinned. */
+  pinnedBytes?: number | undefined;
 }
 
 /** The events of a message that queues a turn. */
-export function queuedTurnDrafts(
-  { turnId, contentJson, senderJson, actor, traceparent, overridesJson, steersTurnId }: QueuedMessage,
-  wasIdle: boolean,
-): EventDraft[] {
+export function queuedTurnDrafts(message: QueuedMessage, wasIdle: boolean): EventDraft[] {
+  const { turnId, contentJson, senderJson, actor, traceparent, overridesJson, steersTurnId, pinnedBytes } =
+    message;
   const overrides = overridesJson === undefined ? '' : `,"overrides":${overridesJson}`;
   const sender = senderJson === undefined ? '' : `,"sender":${senderJson}`;
   const steers = steersTurnId === undefined ? '' : `,"steers_turn_id":"${steersTurnId}"`;
+  const pinned = pinnedBytes === undefined ? '' : ',"pinned":true';
   const queued = `{"turn_id":"${turnId}"${steers}${overrides}}`;
   const drafts: EventDraft[] = [
-    { type: 'user.message', dataJson: `{"content":${contentJson}${sender}}`, actor, turnId, traceparent },
+    {
+      type: 'user.message',
+      dataJson: `{"content":${contentJson}${sender}${pinned}}`,
+      actor,
+      turnId,
+      traceparent,
+    },
     { type: 'turn.queued', dataJson: queued, actor, turnId, traceparent },
   ];
   return wasIdle

@@ -95,7 +95,7 @@ export function compactHandlers(context: SessionsHandlerContext): Methods {
       now: clock.now(),
     };
     const encode = (changed: SessionChange) => CompactSessionResponse.encode(responseTo(changed)).finish();
-    const { answer, replayed } = await changes.changeOnce(sessionId, key, decide, encode, call);
+    const { answer, replayed } = await changes.changeOnce(sessionId, key, {}, decide, encode, call);
     return { ...CompactSessionResponse.decode(answer), replayed };
   }
 

@@ -13,12 +13,12 @@ import {
 import { digestedAttachments } from '../attachments.ts';
 import { requireOwned, requireWritable, sessionNotFound } from '../domain/access.ts';
 import { titleTextOf } from '../domain/content.ts';
-import { NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
+import { pinnedBytesOf } from '../domain/pinned.ts';
 import { type BusyPolicy, busyRefusal, send } from '../domain/send.ts';
 import { titleFromText } from '../domain/title.ts';
 import type { SessionChange } from '../store/apply.ts';
 import type { IdempotencyKey } from '../store/creations.ts';
-import type { DecideInterrupt } from '../store/decisions.ts';
+import type { DecideWithContext } from '../store/decisions.ts';
 import { setTitleIfMissing } from '../store/session-updates.ts';
 import { idsOfCause, userOrDeployment } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
@@ -81,14 +81,15 @@ export function messageHandlers({
   }
 
   function decideSend(
-    { sessionId, busyPolicy, actor, sender }: SendMessageRequest,
+    { sessionId, busyPolicy, actor, sender, pinned }: SendMessageRequest,
     contentJson: string,
     turnId: string,
     call: Call,
     assistantExists: boolean,
     settings: MessageSettings | undefined,
-  ): DecideInterrupt {
-    const title = titleFromText(titleTextOf(parseSingleLineJson(contentJson, 'content')));
+  ): DecideWithContext {
+    const content = parseSingleLineJson(contentJson, 'content');
+    const title = titleFromText(titleTextOf(content));
     const message = {
       turnId,
       contentJson,
@@ -98,6 +99,7 @@ export function messageHandlers({
       isTriggered: actor !== undefined,
       traceparent: traceparent(call.trace),
       overridesJson: settings?.overridesJson,
+      pinnedBytes: pinned ? pinnedBytesOf(content) : undefined,
     };
     return (state, context) => {
       const session = requireWritable(requireOwned(state, sessionId, callerOf(call).userId));
@@ -167,24 +169,24 @@ export function messageHandlers({
       return sendForCause(request, request.actor, contentJson, settings, assistantExists, call);
     const turnId = ids('trn');
     const decide = decideSend(request, contentJson, turnId, call, assistantExists, settings);
+    const reads = { interrupt: request.busyPolicy === 'interrupt', pinned: request.pinned === true };
     if (request.idempotencyKey === '') {
       const overrideBytes = 2 * (settings?.overridesJson?.length ?? 0);
       const bytes = contentJson.length + overrideBytes + MESSAGE_OVERHEAD_BYTES;
-      const changed =
-        request.busyPolicy === 'interrupt'
-          ? await changes.changeOrInterrupt(request.sessionId, bytes, decide, call)
-          : await changes.change(
-              request.sessionId,
-              bytes,
-              (state) => decide(state, NO_INTERRUPT_CONTEXT),
-              call,
-            );
+      const changed = await changes.changeWithContext(request.sessionId, bytes, reads, decide, call);
       return { turnId, seq: newTurnSeq(changed), replayed: false };
     }
     const key = keyOf(request, call);
     const answerFor = (changed: SessionChange) =>
       SendMessageResponse.encode({ turnId, seq: newTurnSeq(changed), replayed: false }).finish();
-    const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, answerFor, call);
+    const { answer, replayed } = await changes.changeOnce(
+      request.sessionId,
+      key,
+      reads,
+      decide,
+      answerFor,
+      call,
+    );
     return { ...SendMessageResponse.decode(answer), replayed };
   }
 
@@ -232,6 +234,8 @@ export function messageHandlers({
     async sendMessage(request, call) {
       const { sessionId, contentJson, attachments: list } = request;
       checkBusyPolicy(request);
+      if (request.pinned && request.actor)
+        throw refuseField('/pinned', 'must not be true in a message of a deployment');
       if (list) return sendWithParts(request, list, call);
       return access.asOwner(sessionId, call, async () => {
         const settings = await settingsOf(request, call);

@@ -98,7 +98,7 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
       now: clock.now(),
     };
     const encode = (changed: SessionChange) => RegenerateAnswerResponse.encode(responseTo(changed)).finish();
-    const { answer, replayed } = await changes.changeOnce(sessionId, key, decide, encode, call);
+    const { answer, replayed } = await changes.changeOnce(sessionId, key, {}, decide, encode, call);
     return { ...RegenerateAnswerResponse.decode(answer), replayed };
   }
 

@@ -7,7 +7,7 @@ import { requireOwned, requireWritable, sessionNotFound } from '../domain/access
 import { interrupt } from '../domain/interrupt.ts';
 import { cancelQueuedTurn, releaseQueue, turnNotQueued } from '../domain/queue.ts';
 import { recordUpdate } from '../domain/update.ts';
-import type { DecideChange, DecideInTransaction, DecideInterrupt } from '../store/decisions.ts';
+import type { DecideChange, DecideInTransaction, DecideWithContext } from '../store/decisions.ts';
 import { hasTurn, markRemoved, readInterruptContext, readQueuedTurn } from '../store/interrupt-context.ts';
 import type { ReadOptions } from '../store/lists.ts';
 import { setAgentVersion } from '../store/session-updates.ts';
@@ -46,8 +46,8 @@ export function turnControlHandlers({
       const { ownerId, options } = await access.requireStopper(sessionId, call);
       const queue = holdQueue ? ('hold' as const) : ('continue' as const);
       const input = () => ({ actor, queue, onlyTurnId: turnId, now: clock.now() });
-      const decide: DecideInterrupt = (state, context) => ({
-        change: interrupt(requireOwned(state, sessionId, ownerId), context, input()),
+      const decide: DecideWithContext = (state, context) => ({
+        change: interrupt(requireOwned(state, sessionId, ownerId), context.interrupt, input()),
       });
       // The session of a run can have turns of other runs and of its user. The turn of the run is removed from the queue
       // while another turn is before it or the queue is held.
@@ -62,7 +62,7 @@ export function turnControlHandlers({
       };
       if (actor.type === 'schedule' && turnId !== undefined)
         await changes.inOwnTransaction(sessionId, decideForRun, call);
-      else await changes.changeOrInterrupt(sessionId, SMALL_CHANGE_BYTES, decide, call);
+      else await changes.changeWithContext(sessionId, SMALL_CHANGE_BYTES, { interrupt: true }, decide, call);
       return { session: await read(sessionId, options) };
     },
 

@@ -130,6 +130,7 @@ const QUEUED_TURN = {
   overrides: ['text', ({ newTurn }) => newTurn.overridesJson],
   steers_turn_id: ['text', ({ newTurn }) => newTurn.steersTurnId],
   kind: ['text', ({ newTurn }) => newTurn.kind],
+  pinned_bytes: ['integer', ({ newTurn }) => newTurn.pinnedBytes],
 } satisfies Columns<QueuedTurnRow>;
 
 interface SessionOutcome {

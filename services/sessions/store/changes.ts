@@ -15,10 +15,16 @@ import {
 import { Refusal } from '../../../lib/errors.ts';
 import { type Ids, isId } from '../../../lib/ids.ts';
 import { Semaphore } from '../../../lib/semaphore.ts';
-import { NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
 import type { SessionState } from '../domain/state.ts';
 import { apply, type SessionChange } from './apply.ts';
-import type { ChangeRequest, DecideChange, DecideInTransaction, DecideInterrupt } from './decisions.ts';
+import {
+  type ChangeRequest,
+  type DecideChange,
+  type DecideInTransaction,
+  type DecideWithContext,
+  type DecisionReads,
+  NO_CONTEXT,
+} from './decisions.ts';
 import type { Hints } from './hints.ts';
 import { createLockedChanges, hasEffect, hasRequests } from './locked-changes.ts';
 import type { TurnQuota } from './quota.ts';
@@ -127,11 +133,11 @@ export function createChanges(context: ChangesContext) {
 
   function decideOnCached(
     state: SessionState,
-    decide: DecideInterrupt,
+    decide: DecideWithContext,
     now: Date,
   ): SessionChange | undefined {
     try {
-      const change = composeChange(state, decide(state, NO_INTERRUPT_CONTEXT).change, now);
+      const change = composeChange(state, decide(state, NO_CONTEXT).change, now);
       // Approvals and client calls are rows of their own, which take a transaction.
       return hasEffect(change) && !hasRequests(change) ? change : undefined;
     } catch (error) {
@@ -214,14 +220,15 @@ export function createChanges(context: ChangesContext) {
       return changed;
     },
 
-    /** Changes a session and may interrupt its turn. */
-    async changeOrInterrupt(
+    /** Changes a session with a decision that needs more than its state. */
+    async changeWithContext(
       sessionId: string,
       bytes: number,
-      decide: DecideInterrupt,
+      reads: DecisionReads,
+      decide: DecideWithContext,
       options?: SubmitOptions,
     ): Promise<SessionChange> {
-      const changed = await submit({ sessionId, decide, bytes, mayInterrupt: true }, options);
+      const changed = await submit({ sessionId, decide, bytes, reads }, options);
       publishExternal(changed);
       return changed;
     },
@@ -252,13 +259,14 @@ export function createChanges(context: ChangesContext) {
     async changeOnce(
       sessionId: string,
       key: IdempotencyKey,
-      decide: DecideInterrupt,
+      reads: DecisionReads,
+      decide: DecideWithContext,
       answer: (changed: SessionChange) => Uint8Array,
       options?: SubmitOptions,
     ): Promise<IdempotentAnswer> {
       let changed: SessionChange | undefined;
       const change = async (tx: DatabaseSession) => {
-        changed = await changeOne(tx, { sessionId, decide, bytes: 0, mayInterrupt: true });
+        changed = await changeOne(tx, { sessionId, decide, bytes: 0, reads });
         return answer(changed);
       };
       const outcome = await ownTransactions.run(
@@ -277,14 +285,14 @@ export function createChanges(context: ChangesContext) {
     async queueOnce(
       sessionId: string,
       turnId: string,
-      decide: DecideInterrupt,
+      decide: DecideWithContext,
       options?: SubmitOptions,
     ): Promise<SessionChange | FoundTurn> {
       const queueUnlessFound = async (tx: DatabaseSession) => {
         await lockTurnId(tx, turnId);
         await lockHeads(tx, [sessionId]);
         const found = await findSignalledTurn(tx, turnId);
-        return found ?? (await changeOne(tx, { sessionId, decide, bytes: 0, mayInterrupt: true }));
+        return found ?? (await changeOne(tx, { sessionId, decide, bytes: 0, reads: { interrupt: true } }));
       };
       const queued = await ownTransactions.run(
         sessionId,

@@ -1,6 +1,7 @@
 import type { DatabaseSession, Statement } from '../../../lib/db/database.ts';
 import type { Change } from '../domain/change.ts';
-import type { InterruptContext } from '../domain/interrupt.ts';
+import { type InterruptContext, NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
+import { NOTHING_PINNED, type PinnedTotal } from '../domain/pinned.ts';
 import type { SessionState } from '../domain/state.ts';
 
 /** A seldom written part of the session that changes in the same transaction. */
@@ -20,8 +21,24 @@ interface ChangeDecision {
  */
 export type DecideChange = (state: SessionState | undefined) => ChangeDecision;
 
-/** Decides on a change that may interrupt the session's turn. */
-export type DecideInterrupt = (state: SessionState | undefined, context: InterruptContext) => ChangeDecision;
+/** What a decision needs beside the state. It is read under the lock of the head. */
+export interface DecisionReads {
+  /** The decision may interrupt the session's turn. */
+  interrupt?: boolean;
+  /** The decision may pin a message. */
+  pinned?: boolean;
+}
+
+/** The result of these reads. Without a read, its member is that of `NO_CONTEXT`. */
+export interface DecisionContext {
+  interrupt: InterruptContext;
+  pinned: PinnedTotal;
+}
+
+export const NO_CONTEXT: DecisionContext = { interrupt: NO_INTERRUPT_CONTEXT, pinned: NOTHING_PINNED };
+
+/** Decides on a change with what was read for it. */
+export type DecideWithContext = (state: SessionState | undefined, context: DecisionContext) => ChangeDecision;
 
 /** Decides with further reads and writes in the transaction. Undefined leaves the session as it is. */
 export type DecideInTransaction = (
@@ -31,9 +48,9 @@ export type DecideInTransaction = (
 
 export interface ChangeRequest {
   sessionId: string;
-  decide: DecideInterrupt;
+  decide: DecideWithContext;
   /** About how many bytes the change will write. */
   bytes: number;
-  /** The decision needs an `InterruptContext`, which is read first. */
-  mayInterrupt?: boolean;
+  /** Undefined for a decision on the state alone. */
+  reads?: DecisionReads;
 }

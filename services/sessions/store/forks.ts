@@ -9,6 +9,7 @@ import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../li
 import type { Ids } from '../../../lib/ids.ts';
 import type { EventDraft } from '../domain/change.ts';
 import { CheckpointScan, type ForkOrigin, forkDrafts } from '../domain/fork.ts';
+import { type PinnedTotal, pinnedBytesOf } from '../domain/pinned.ts';
 import { createEventStore, type EventStore } from './events.ts';
 import { HISTORY } from './history.ts';
 import { compose, type JournalEvent, redraft } from './journal.ts';
@@ -21,6 +22,10 @@ const SESSION = statement(
   'sessions.fork',
   `insert into sessions (session_id, owner_id, agent_id, agent_version, title, metadata, overrides, created_at, source)
    values ($1, $2, $3, $4, $5, $6, (select overrides from sessions where session_id = $7), $8, 'fork')`,
+);
+const PINNED = statement(
+  'sessions.fork_pinned_messages',
+  'update sessions set copied_pinned_messages = $2, copied_pinned_bytes = $3 where session_id = $1',
 );
 const HEAD = statement(
   'sessions.fork_head',
@@ -59,9 +64,12 @@ export function createSessionForks(db: Database, ids: Ids) {
       lastSeq = row.lastSeq;
     };
     await append(forkDrafts(forked));
+    const pinned: PinnedTotal = { messages: 0, bytes: 0 };
     for await (const page of historyOf(events, forked.fromSessionId, forked.fromSeq)) {
       for (const part of rowsOf(page)) await append(part.map(({ json }) => redraft(json)));
+      for (const event of page) countPinned(event, pinned);
     }
+    if (pinned.messages > 0) await tx.change(PINNED, [sessionId, pinned.messages, pinned.bytes]);
     await tx.change(HEAD, [sessionId, lastSeq, createdAt]);
     return { lastSeq };
   }
@@ -86,6 +94,15 @@ export function createSessionForks(db: Database, ids: Ids) {
       return runOnce(db, key, async (tx) => answer(await insert(tx, fork)), options);
     },
   };
+}
+
+/** Adds a copied message to the pinned ones of the fork, if it is pinned. */
+function countPinned({ type, json }: JournalEvent, pinned: PinnedTotal): void {
+  if (type !== 'user.message' || !json.includes('"pinned":true')) return;
+  const { data } = JSON.parse(json) as { data: { content: unknown; pinned?: boolean } };
+  if (data.pinned !== true) return;
+  pinned.messages += 1;
+  pinned.bytes += pinnedBytesOf(data.content);
 }
 
 /** Pages of the events that a fork copies: messages, tool results and file events up to a seq. */

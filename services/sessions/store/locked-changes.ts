@@ -3,15 +3,21 @@ import type { DatabaseSession } from '../../../lib/db/database.ts';
 import { Refusal } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Change } from '../domain/change.ts';
-import { type InterruptContext, NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
 import { signalsOf } from '../domain/signals.ts';
 import type { SessionState } from '../domain/state.ts';
 import { apply, type SessionChange } from './apply.ts';
 import { writeApprovals } from './approvals.ts';
 import { writeClientCalls } from './client-calls.ts';
-import type { ChangeRequest, ColumnUpdate } from './decisions.ts';
+import {
+  type ChangeRequest,
+  type ColumnUpdate,
+  type DecisionContext,
+  type DecisionReads,
+  NO_CONTEXT,
+} from './decisions.ts';
 import { readInterruptContext } from './interrupt-context.ts';
 import { compose } from './journal.ts';
+import { readPinned } from './pinned.ts';
 import type { TurnQuota } from './quota.ts';
 
 interface LockedChangesContext {
@@ -31,15 +37,15 @@ export function createLockedChanges({ clock, ids, quota }: LockedChangesContext)
   ): Promise<(SessionChange | Refusal)[]> {
     const now = clock.now();
     const updates = new Map<SessionChange, ColumnUpdate>();
-    const contexts = new Map<string, InterruptContext>();
-    for (const { sessionId, mayInterrupt } of requests) {
+    const contexts = new Map<string, DecisionContext>();
+    for (const { sessionId, reads } of requests) {
       const state = states.get(sessionId);
-      if (state && mayInterrupt) contexts.set(sessionId, await readInterruptContext(tx, state));
+      if (state && reads) contexts.set(sessionId, await readContext(tx, state, reads));
     }
     const outcomes = requests.map(({ sessionId, decide }): SessionChange | Refusal => {
       try {
         const state = states.get(sessionId);
-        const { change, update } = decide(state, contexts.get(sessionId) ?? NO_INTERRUPT_CONTEXT);
+        const { change, update } = decide(state, contexts.get(sessionId) ?? NO_CONTEXT);
         if (!state) throw new Error(`a change of session ${sessionId}, which does not exist`);
         const composed = composeChange(state, change, now);
         if (update) updates.set(composed, update);
@@ -101,6 +107,17 @@ export function createLockedChanges({ clock, ids, quota }: LockedChangesContext)
   }
 
   return { changeLocked, write, composeChange };
+}
+
+async function readContext(
+  tx: DatabaseSession,
+  state: SessionState,
+  reads: DecisionReads,
+): Promise<DecisionContext> {
+  const context = { ...NO_CONTEXT };
+  if (reads.interrupt) context.interrupt = await readInterruptContext(tx, state);
+  if (reads.pinned) context.pinned = await readPinned(tx, state.sessionId);
+  return context;
 }
 
 /** Whether a change writes to the head, the journal or a turn. */

@@ -88,13 +88,20 @@ export const MESSAGE_OPERATIONS: MalformedOperation[] = [
     operationId: 'sendMessage',
     requests({ session, upload }, fits) {
       const own = fc.record(
-        { content: validContent(upload), busy_policy: fc.constantFrom('enqueue', 'reject', 'interrupt') },
+        {
+          content: validContent(upload),
+          busy_policy: fc.constantFrom('enqueue', 'reject', 'interrupt'),
+          pinned: fc.boolean(),
+        },
         { requiredKeys: ['content'] },
       );
-      const valid = merged(own, overrides, waitSeconds);
+      const steer = fc.constant({ busy_policy: 'steer' });
+      const valid = fc.oneof(merged(own, overrides, waitSeconds), merged(own, waitSeconds, steer));
       const refused = fc.oneof(
         invalidContent.map((content) => ({ content })),
         invalidOverrides,
+        fc.constant({ busy_policy: 'steer', max_steps: 1 }),
+        fc.constantFrom('a', 'é').map((text) => ({ content: text.repeat(16 * 1024 + 1), pinned: true })),
       );
       const invalid = fc.oneof(invalidVariants(valid, fits), asJson(merged(valid, refused)));
       const path = `/sessions/${session}/messages`;

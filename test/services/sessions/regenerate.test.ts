@@ -7,6 +7,7 @@ import {
   COMPLETED,
   claimTurn,
   claimTurns,
+  content,
   journalOf,
   OWNER,
   openSystem,
@@ -94,6 +95,20 @@ describe.each(TRANSPORTS)('RegenerateAnswer over %s', (transport) => {
     expect(claimed.turnId).toBe(turnId);
     expect(textsFor(claimed)).toEqual(['one']);
     expect(await historyOf(sessionId)).toEqual(['one']);
+  });
+
+  it('leaves a pinned message pinned, which still counts', async () => {
+    const sessionId = await begin();
+    const message = { sessionId, busyPolicy: 'enqueue', idempotencyKey: '', pinned: true };
+    const pin = (text: string) =>
+      system.edge.sendMessage({ ...message, contentJson: content(text) }, { caller });
+    await pin('a'.repeat(16 * 1024));
+    await answer('first');
+    await regenerate(sessionId);
+    const claimed = await claimTurn(system);
+    expect(claimed.messages.map(({ json }) => JSON.parse(json).data.pinned)).toEqual([true]);
+    await expect(pin('b')).rejects.toMatchObject({ code: 'PINNED_LIMIT_EXCEEDED' });
+    await createReporter(system, claimed)({ outcome: COMPLETED });
   });
 
   it('shows later turns the new answer, in the place of the old one, and keeps both in the journal', async () => {

@@ -431,6 +431,21 @@ describe.each(TRANSPORTS)('steering a running turn over %s', (transport) => {
     expect(textOf(answered.lastMessage ?? { json: '' })).toBe('done');
   });
 
+  it('delivers a pinned message as a pinned one, which still counts', async () => {
+    const { sessionId, turn, report } = await turnAfterTool();
+    const message = { sessionId, busyPolicy: 'steer', idempotencyKey: '', pinned: true };
+    const pin = (text: string) =>
+      system.edge.sendMessage({ ...message, contentJson: content(text) }, { caller });
+    await pin('a'.repeat(16 * 1024));
+    await report({ events: [toolResult('call_1')] });
+    const { messages } = await deliver(turn);
+    expect(messages.map(({ json }) => JSON.parse(json).data.pinned)).toEqual([true]);
+    await report({ events: agentMessage('msg_2', 'done'), outcome: COMPLETED });
+    const inHistory = (await historyOf(sessionId)).filter(({ json }) => JSON.parse(json).data.pinned);
+    expect(inHistory.map(({ seq }) => seq)).toEqual(messages.map(({ seq }) => seq));
+    await expect(pin('b')).rejects.toMatchObject({ code: 'PINNED_LIMIT_EXCEEDED' });
+  });
+
   it('refuses steering with overrides, and by a deployment, with INVALID_REQUEST', async () => {
     const sessionId = await begin();
     const message = { sessionId, contentJson: content('x'), busyPolicy: 'steer', idempotencyKey: '' };
@@ -443,5 +458,8 @@ describe.each(TRANSPORTS)('steering a running turn over %s', (transport) => {
     await expect(
       sendForDelivery(system, sessionId, newDeliveryId(), { busyPolicy: 'steer' }),
     ).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(sendForDelivery(system, sessionId, newDeliveryId(), { pinned: true })).rejects.toMatchObject(
+      { code: 'INVALID_REQUEST', details: [{ pointer: '/pinned' }] },
+    );
   });
 });

@@ -5,6 +5,7 @@ import { SYSTEM_ACTOR } from '../../../../services/sessions/domain/create.ts';
 import { finish } from '../../../../services/sessions/domain/finish.ts';
 import { send } from '../../../../services/sessions/domain/send.ts';
 import { signalsOf } from '../../../../services/sessions/domain/signals.ts';
+import { NO_CONTEXT } from '../../../../services/sessions/store/decisions.ts';
 import { NEXT, NOW, sessionState, turnState, USER } from './states.ts';
 
 const running = turnState();
@@ -12,7 +13,6 @@ const message = {
   ...{ turnId: 'trn_new', contentJson: '[]', actor: USER, traceparent: undefined, overridesJson: undefined },
   ...{ busyPolicy: 'interrupt' as const, now: NOW },
 };
-const CONTEXT = { partial: undefined, waiting: undefined, behind: undefined };
 
 describe('signalsOf', () => {
   it('returns none for a session that no schedule uses', () => {
@@ -22,7 +22,7 @@ describe('signalsOf', () => {
 
   it('returns the signals of one change in the order of its events, with the states after it', () => {
     const state = sessionState({ hasSignals: true, current: running });
-    const change = send(state, CONTEXT, { ...message, isTriggered: false });
+    const change = send(state, NO_CONTEXT, { ...message, isTriggered: false });
     expect(signalsOf(state, change, NOW)).toMatchObject([
       { kind: 'turn_ended', turn: { turnId: 'trn_1', status: 'interrupted', finishedAt: NOW } },
       { kind: 'turn_queued', turn: { turnId: 'trn_new', status: 'queued', finishedAt: null } },
@@ -32,7 +32,7 @@ describe('signalsOf', () => {
   it('begins with the message of a deployment', () => {
     const state = sessionState({ status: 'idle' });
     const kinds = (isTriggered: boolean) =>
-      signalsOf(state, send(state, CONTEXT, { ...message, isTriggered }), NOW).map(({ kind }) => kind);
+      signalsOf(state, send(state, NO_CONTEXT, { ...message, isTriggered }), NOW).map(({ kind }) => kind);
     expect(kinds(true)).toEqual(['turn_queued']);
     expect(kinds(false)).toEqual([]);
   });

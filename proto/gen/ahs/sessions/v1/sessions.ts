@@ -640,7 +640,15 @@ export interface SendMessageRequest {
     | DeploymentActor
     | undefined;
   /** Only of a channel. */
-  sender?: MessageSender | undefined;
+  sender?:
+    | MessageSender
+    | undefined;
+  /**
+   * The message stays in the input of models as it is, also when older history is replaced by a summary. At most 8 pinned
+   * messages of a session, with 16 KiB of texts, images and files together; above that PINNED_LIMIT_EXCEEDED. A message
+   * that was removed from the queue does not count. Refused with INVALID_REQUEST together with an actor. Edge default: false.
+   */
+  pinned?: boolean | undefined;
 }
 
 export interface SendMessageResponse {
@@ -5793,6 +5801,7 @@ function createBaseSendMessageRequest(): SendMessageRequest {
     overrides: undefined,
     actor: undefined,
     sender: undefined,
+    pinned: undefined,
   };
 }
 
@@ -5821,6 +5830,9 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
     }
     if (message.sender !== undefined) {
       MessageSender.encode(message.sender, writer.uint32(66).fork()).join();
+    }
+    if (message.pinned !== undefined) {
+      writer.uint32(72).bool(message.pinned);
     }
     return writer;
   },
@@ -5900,6 +5912,14 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
             }
 
             message.sender = MessageSender.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.pinned = reader.bool();
             continue;
           }
         }
