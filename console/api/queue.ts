@@ -9,6 +9,8 @@ export interface QueuedMessage {
   hasOtherParts: boolean;
   /** The running turn gets the message before its next step. */
   isSteering: boolean;
+  /** The model always gets the message. */
+  isPinned: boolean;
 }
 
 /** Types of the events that tell which turns wait. */
@@ -63,9 +65,12 @@ export class QueueReader {
   }
 }
 
-function contentOf({ content }: UserMessageEvent['data']): Pick<QueuedMessage, 'text' | 'hasOtherParts'> {
+function contentOf({
+  content,
+  pinned = false,
+}: UserMessageEvent['data']): Pick<QueuedMessage, 'text' | 'hasOtherParts' | 'isPinned'> {
   const texts = content.flatMap((part) => (part.type === 'text' ? part.text : []));
-  return { text: texts.join(''), hasOtherParts: texts.length < content.length };
+  return { text: texts.join(''), hasOtherParts: texts.length < content.length, isPinned: pinned };
 }
 
 type QueueFields = Pick<Session, 'status' | 'current_turn_id' | 'queue_held' | 'queued_turns'>;

@@ -31,6 +31,8 @@ import { isActive } from './session-state.ts';
 export interface OutgoingMessage {
   content: string | ContentPart[];
   busyPolicy?: 'enqueue' | 'interrupt' | 'steer';
+  /** The model always gets the message, also when older ones are replaced by a summary. */
+  pinned?: boolean;
   key: string;
 }
 
@@ -141,11 +143,11 @@ export const sessions = {
   /** Queues a turn that shortens the history for the model. Without a `turn_id` there is nothing to shorten. */
   compact: (sessionId: string, key: string) =>
     unwrapData(compactSession({ ...pathOf(sessionId), headers: { 'Idempotency-Key': key } })),
-  send: (sessionId: string, { content, busyPolicy = 'enqueue', key }: OutgoingMessage) =>
+  send: (sessionId: string, { content, busyPolicy = 'enqueue', pinned = false, key }: OutgoingMessage) =>
     unwrapData(
       sendMessage({
         ...pathOf(sessionId),
-        body: { content, busy_policy: busyPolicy },
+        body: { content, busy_policy: busyPolicy, ...(pinned && { pinned }) },
         headers: { 'Idempotency-Key': key },
       }),
     ),

@@ -19,6 +19,8 @@ export interface ChatMessage {
   isDraft: boolean;
   /** The message was sent during an active turn. Its own turn starts after that one. */
   isQueued: boolean;
+  /** The model always gets the message, also when older ones are replaced by a summary. */
+  isPinned: boolean;
   /** The step of a running turn that got the message. Undefined for a message with a turn of its own. */
   deliveredStep: number | undefined;
   turnId: string | undefined;

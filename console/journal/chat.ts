@@ -263,6 +263,7 @@ function messagesIn(event: ContentEvent): ChatMessage[] {
       output: event.type === 'agent.message' ? event.data.output : undefined,
       isDraft: false,
       isQueued: false,
+      isPinned: event.type === 'user.message' && event.data.pinned === true,
       deliveredStep: undefined,
       turnId: event.turn_id,
       messageId: event.type === 'user.message' ? undefined : event.data.message_id,

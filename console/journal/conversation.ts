@@ -67,6 +67,7 @@ function draftItem({ messageId, turnId, text, seq, createdAt }: MessageDraft): C
     output: undefined,
     isDraft: true,
     isQueued: false,
+    isPinned: false,
     deliveredStep: undefined,
     turnId,
     messageId,

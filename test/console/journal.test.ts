@@ -92,7 +92,7 @@ describe('Conversation', () => {
       ['user.message', text('first')],
       ['turn.queued', {}],
       ['turn.started', { attempt: 1, fence: 1 }],
-      ['user.message', text('second'), 'trn_2'],
+      ['user.message', { ...text('second'), pinned: true }, 'trn_2'],
       ['turn.queued', { steers_turn_id: 'trn_1' }, 'trn_2'],
       ['agent.message', { message_id: 'msg_1', ...text('working') }],
       ['user.message_delivered', { message_seq: 4, turn_id: 'trn_1', step: 2 }],
@@ -100,9 +100,9 @@ describe('Conversation', () => {
       ['agent.message', { message_id: 'msg_2', ...text('done') }],
     );
     expect(items).toMatchObject([
-      { text: 'first', deliveredStep: undefined },
+      { text: 'first', deliveredStep: undefined, isPinned: false },
       { text: 'working' },
-      { text: 'second', deliveredStep: 2, isQueued: false },
+      { text: 'second', deliveredStep: 2, isQueued: false, isPinned: true },
       { text: 'done' },
     ]);
     expect(items).toHaveLength(4);

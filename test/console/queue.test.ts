@@ -38,6 +38,7 @@ describe('QueueReader', () => {
       text: 'text of b',
       hasOtherParts: false,
       isSteering: false,
+      isPinned: false,
     });
   });
 
@@ -53,20 +54,20 @@ describe('QueueReader', () => {
     expect(turnsOf(readerOf('user.message a', 'turn.queued a', 'turn.started a'))).toEqual([]);
   });
 
-  it('marks messages that steer an unfinished turn', () => {
+  it('marks messages that steer an unfinished turn, and pinned ones', () => {
     const content = [{ type: 'text', text: 'Stop' }];
     const steering = [
       { type: 'turn.completed', turn_id: 'ended', seq: 5, data: {} },
       { type: 'turn.queued', turn_id: 'b', seq: 4, data: { steers_turn_id: 'running' } },
-      { type: 'user.message', turn_id: 'b', seq: 3, data: { content } },
+      { type: 'user.message', turn_id: 'b', seq: 3, data: { content, pinned: true } },
       { type: 'turn.queued', turn_id: 'a', seq: 2, data: { steers_turn_id: 'ended' } },
       { type: 'user.message', turn_id: 'a', seq: 1, data: { content } },
     ];
     const reader = new QueueReader();
     for (const event of steering) reader.add(eventFrom(event));
     expect(reader.messages).toMatchObject([
-      { turnId: 'a', isSteering: false },
-      { turnId: 'b', isSteering: true },
+      { turnId: 'a', isSteering: false, isPinned: false },
+      { turnId: 'b', isSteering: true, isPinned: true },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { ChevronDown, OctagonX, SendHorizontal } from 'lucide-react';
+import { ChevronDown, OctagonX, Pin, SendHorizontal } from 'lucide-react';
 import {
   type ClipboardEvent,
   type Dispatch,
@@ -10,7 +10,9 @@ import {
   Suspense,
   useId,
   useRef,
+  useState,
 } from 'react';
+import type { QueuedMessage } from '../../../api/queue.ts';
 import { isStoppable } from '../../../api/session-state.ts';
 import { type OutgoingMessage, STOP, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
@@ -21,7 +23,7 @@ import { useLeaveWarning } from '../../../parts/navigation/leave-warning.ts';
 import { loadChunk } from '../../../parts/navigation/load-chunk.ts';
 import { useShortcut } from '../../../parts/navigation/shortcuts.ts';
 import { useStop } from '../../../parts/sessions/use-stop.ts';
-import { Button } from '../../../ui/button.tsx';
+import { Button, IconButton } from '../../../ui/button.tsx';
 import { classes } from '../../../ui/classes.ts';
 import { Menu, MenuItem } from '../../../ui/menu.tsx';
 import { copyText } from '../../../ui/toast.tsx';
@@ -29,6 +31,7 @@ import { AttachMenu } from './attachments/attach-menu.tsx';
 import { type Attachment, contentOf, isReady } from './attachments/attachment.ts';
 import type { Attachments } from './attachments/use-attachments.ts';
 import { useFileDrop } from './attachments/use-file-drop.ts';
+import { sendingKey } from './composer-keys.ts';
 import { LazyMessageQueue } from './lazy-message-queue.tsx';
 
 const AttachmentList = lazy(async () => ({
@@ -59,6 +62,7 @@ interface Sending {
 export function Composer({ session, text, onText, attachments, onSent }: ComposerProps) {
   const keys = useId();
   const field = useRef<HTMLTextAreaElement>(null);
+  const [isPinned, setPinned] = useState(false);
   const { keyFor, renew } = useIdempotencyKeys();
   const curlOf = useCurl();
   const sending = useMutation({
@@ -67,6 +71,7 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
       // Keeps text that was typed while the message was being sent.
       onText((newest) => (newest.startsWith(sent) ? newest.slice(sent.length) : newest));
       attachments.removeSent(items);
+      setPinned(false);
       renew();
       onSent();
       field.current?.focus();
@@ -87,7 +92,7 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
   const isSendable = !isEmpty && !isUploading;
   const send = (busyPolicy: OutgoingMessage['busyPolicy'] = 'enqueue') => {
     if (isSendable && !sending.isPending) {
-      const message = { content: contentOf(text, items), busyPolicy };
+      const message = { content: contentOf(text, items), busyPolicy, pinned: isPinned };
       sending.mutate({ message: { ...message, key: keyFor(message) }, text, items });
     }
   };
@@ -102,13 +107,13 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
     send();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter confirms a character of an input method editor.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    const busyPolicy = sendingKey(event, isRunning);
+    if (!busyPolicy) return;
     event.preventDefault();
-    // The running turn gets the message before its next step.
-    send(isRunning && (event.ctrlKey || event.metaKey) ? 'steer' : 'enqueue');
+    send(busyPolicy);
   };
-  const edit = (removed: string) => {
+  const edit = ({ text: removed, isPinned: wasPinned }: QueuedMessage) => {
+    if (wasPinned) setPinned(true);
     // Keeps text that was typed before.
     onText((newest) => [removed, newest].filter((part) => part.trim() !== '').join('\n\n'));
     focus();
@@ -149,6 +154,13 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
         <div className="flex flex-wrap items-center justify-end gap-2">
           <div className="me-auto flex items-center gap-1">
             <AttachMenu sessionId={session.session_id} attachments={attachments} />
+            <IconButton
+              label="Pin: the agent always gets this message"
+              icon={<Pin className={isPinned ? 'fill-current' : undefined} />}
+              aria-pressed={isPinned}
+              onClick={() => setPinned(!isPinned)}
+              className={isPinned ? 'bg-accent-soft text-accent!' : undefined}
+            />
             <span id={keys} className="hidden px-1 text-xs text-muted sm:inline">
               {isRunning
                 ? 'Enter to queue, Ctrl+Enter to steer the running turn'
@@ -197,7 +209,10 @@ export function Composer({ session, text, onText, attachments, onSent }: Compose
               )}
               <MenuItem
                 onSelect={() =>
-                  copy('messages', { content: isSendable ? contentOf(text, items) : text || 'Hello' })
+                  copy('messages', {
+                    content: isSendable ? contentOf(text, items) : text || 'Hello',
+                    ...(isPinned && { pinned: true }),
+                  })
                 }
               >
                 Copy as curl: send

@@ -12,8 +12,8 @@ import { Button, IconButton } from '../../../ui/button.tsx';
 import { toast } from '../../../ui/toast.tsx';
 
 export interface QueueEditor {
-  /** Puts the text of a removed message into the composer. */
-  onEdit: (text: string) => void;
+  /** Puts a removed message into the composer. */
+  onEdit: (message: QueuedMessage) => void;
   /** The element with the focus is gone. */
   onFocusLost: () => void;
 }
@@ -116,9 +116,9 @@ function useRemove(sessionId: string, editor: QueueEditor | undefined) {
   const removing = useMutation({
     mutationFn: ({ message: { turnId } }: Removal) => sessions.removeFromQueue(sessionId, turnId),
     // Runs also when another view was opened meanwhile, so that the text of an edited message is not lost.
-    onSuccess: (_, { message: { turnId, text }, isEdit, isLast }) => {
-      setRemovedIds((before) => [...before, turnId]);
-      if (isEdit) editor?.onEdit(text);
+    onSuccess: (_, { message, isEdit, isLast }) => {
+      setRemovedIds((before) => [...before, message.turnId]);
+      if (isEdit) editor?.onEdit(message);
       else if (isLast) editor?.onFocusLost();
     },
     onError: (error) => toast.failed('The message could not be removed.', messageOf(error)),
@@ -137,13 +137,14 @@ interface QueuedMessageItemProps {
 }
 
 function QueuedMessageItem({ message, position, isRemoving, onRemove }: QueuedMessageItemProps) {
-  const { text, hasOtherParts, isSteering } = message;
+  const { text, hasOtherParts, isSteering, isPinned } = message;
   return (
     <li className="flex items-center gap-1">
       <p dir="auto" title={text} className="line-clamp-2 min-w-0 flex-1 py-1 text-[13px] wrap-anywhere">
         {text || 'Message without text'}
       </p>
       {isSteering && <Badge>Before the next step</Badge>}
+      {isPinned && <Badge>Pinned</Badge>}
       {onRemove && !hasOtherParts && (
         <IconButton
           label={`Edit queued message ${position}`}

@@ -41,6 +41,7 @@ export function Message({ message, session, mayWrite, onRaw }: MessageProps) {
           </span>
         )}
         <Time at={message.createdAt} />
+        {message.isPinned && <Badge>Pinned</Badge>}
         {message.isQueued && <Badge>Queued</Badge>}
         {message.deliveredStep !== undefined && <Badge>Delivered before step {message.deliveredStep}</Badge>}
         {!message.isDraft && (

@@ -646,7 +646,7 @@ export interface SendMessageRequest {
   /**
    * The message stays in the input of models as it is, also when older history is replaced by a summary. At most 8 pinned
    * messages of a session, with 16 KiB of texts, images and files together; above that PINNED_LIMIT_EXCEEDED. A message
-   * that was removed from the queue does not count. Refused with INVALID_REQUEST together with an actor. Edge default: false.
+   * that was removed from the queue does not count. Refused with INVALID_REQUEST together with an actor.
    */
   pinned?: boolean | undefined;
 }
