@@ -23,6 +23,19 @@ const APPROVED = {
   tools: [{ name: 'calculator', permission: 'ask' }],
 };
 
+/** Writes long enough to be steered, calls a tool and answers with the newest message of the user. */
+const STEERABLE = {
+  model: 'rehearsal/script',
+  model_options: {
+    steps: [
+      { text: 'thinking about it '.repeat(4), chunk_chars: 2, delay_ms: 60 },
+      { tool: 'calculator', input: { expression: '6*7' } },
+      { text: 'answer to {{input}}' },
+    ],
+  },
+  tools: [{ name: 'calculator', permission: 'allow' }],
+};
+
 describe('the tools of /mcp for conversations', () => {
   let system: System;
   let api: Api;
@@ -71,6 +84,23 @@ describe('the tools of /mcp for conversations', () => {
       types: 'user.message',
     });
     expect(events).toMatchObject([{ type: 'user.message' }, { type: 'user.message' }]);
+  });
+
+  it('gives the running turn a message with steer, and returns the answer of that turn', async () => {
+    const agent = await api.createAgent(STEERABLE);
+    const begun = { agent_id: agent, message: 'the first', wait_seconds: 0 };
+    const { session_id, turn_id } = await call<TurnResult>(client, 'create_conversation', begun);
+    await until('the model writes', async () => {
+      const path = `/sessions/${session_id}/events?types=agent.message_delta`;
+      return (await api.list<object>(path)).length > 0;
+    });
+    const steered = { session_id, message: 'the second', busy_policy: 'steer', wait_seconds: 50 };
+    expect(await call<TurnResult>(client, 'send_message', steered)).toMatchObject({
+      status: 'completed',
+      text: 'answer to the second',
+    });
+    const delivered = await api.list(`/sessions/${session_id}/events?types=user.message_delivered`);
+    expect(delivered).toMatchObject([{ data: { turn_id, step: 2 } }]);
   });
 
   it('makes one turn of calls with the same idempotency key', async () => {
