@@ -57,7 +57,10 @@ export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
       items.push({ kind: 'notice', ...base, lastSeq, text, tone });
     const { turn_id: turnId = '' } = event;
     if (/^turn\.(started|completed|failed|interrupted|cancelled)$/.test(event.type)) {
-      items.push(...(queuedMessages.get(turnId) ?? []));
+      const isRemoved = event.type === 'turn.cancelled' && event.data.reason === 'removed';
+      const waiting = queuedMessages.get(turnId) ?? [];
+      // The model does not get a message that was removed from the queue.
+      items.push(...(isRemoved ? waiting.map((message) => ({ ...message, isPinned: false })) : waiting));
       queuedMessages.delete(turnId);
       queuedTurnIds.delete(turnId);
       // The end of another turn is the removal of a queued one.

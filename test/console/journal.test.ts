@@ -108,6 +108,18 @@ describe('Conversation', () => {
     expect(items).toHaveLength(4);
   });
 
+  it('shows a pinned message that was removed from the queue as one that is not pinned', () => {
+    const items = chat(
+      ['user.message', text('first')],
+      ['turn.queued', {}],
+      ['turn.started', { attempt: 1, fence: 1 }],
+      ['user.message', { ...text('second'), pinned: true }, 'trn_2'],
+      ['turn.queued', {}, 'trn_2'],
+      ['turn.cancelled', { turn_id: 'trn_2', reason: 'removed' }, 'trn_2'],
+    );
+    expect(items.find((item) => 'text' in item && item.text === 'second')).toMatchObject({ isPinned: false });
+  });
+
   it.each([
     [[], 'waiting'],
     [[APPROVAL_REQUESTED], 'awaiting_approval'],

@@ -85,6 +85,33 @@ describe('session control', () => {
       await page.context().close();
     });
 
+    it('steers with Ctrl+Enter, and pins a message until it is sent', async () => {
+      const session = await begin(SLOW, 'Write.');
+      const { page, consoleMessages } = await fixture.open(`/sessions/${session}`, { width: 390 });
+      await page.getByText('The agent is writing.').waitFor();
+      const pin = page.getByRole('button', { name: 'Pin: the agent always gets this message' });
+      expect(await pin.getAttribute('aria-pressed')).toBe('false');
+      await pin.click();
+      await message(page).fill('A rule');
+      await message(page).press('Control+Enter');
+      const item = queueIn(page).getByRole('listitem').filter({ hasText: 'A rule' });
+      await item.getByText('Before the next step').waitFor();
+      await item.getByText('Pinned', { exact: true }).waitFor();
+      await until('the pin is off', async () => (await pin.getAttribute('aria-pressed')) === 'false');
+      expect(await axeViolations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Edit queued message 1' }).click();
+      await until('the pin is on again', async () => (await pin.getAttribute('aria-pressed')) === 'true');
+      await message(page).press('Enter');
+      await item.getByText('Pinned', { exact: true }).waitFor();
+      await fixture.api.post(`/sessions/${session}/interrupt`);
+      const article = page.getByRole('article').filter({ hasText: 'A rule' });
+      await article.getByText('Pinned', { exact: true }).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      await fixture.api.post(`/sessions/${session}/interrupt`, { queue: 'hold' });
+      expect(consoleMessages).toEqual([]);
+      await page.context().close();
+    });
+
     it('lets the user edit and remove queued messages', async () => {
       const session = await begin(SLOW, 'Write.');
       const { page } = await fixture.open(`/sessions/${session}`, { width: 390 });
