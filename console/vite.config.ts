@@ -14,6 +14,10 @@ const SEPARATE =
 const DIALOGS =
   /console[\\/](ui[\\/](confirm-dialog|dialog|field|progress)|parts[\\/]actions[\\/]confirm-action|api[\\/](send-request|upload))\.|react-virtual/;
 
+/** Controls that the views of a session do not need at first: the popover of the context, and radio buttons of forms. */
+const LATE_CONTROLS =
+  /@base-ui[\\/]react[\\/](meter|popover|radio|radio-group)[\\/]|console[\\/]ui[\\/](popover|radio-options)\./;
+
 const isLibrary = (id: string) => LIBRARIES.test(id);
 const isShared = (id: string) => SHARED.test(id) && !SEPARATE.test(id);
 
@@ -56,7 +60,11 @@ function chunkGroups() {
     earlyGroup('library', isLibrary, 4),
     earlyGroup('shared', isShared, 3),
     { name: 'dialogs', test: (id: string) => DIALOGS.test(id), priority: 2 },
-    { name: 'controls', test: (id: string) => isLibrary(id) || isShared(id), priority: 1 },
+    {
+      name: 'controls',
+      test: (id: string) => (isLibrary(id) || isShared(id)) && !LATE_CONTROLS.test(id),
+      priority: 1,
+    },
   ];
 }
 

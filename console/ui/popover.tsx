@@ -1,23 +1,32 @@
 import { Popover as Base } from '@base-ui/react/popover';
-import type { ReactElement, ReactNode } from 'react';
+import type { ReactNode, RefObject } from 'react';
 
 export interface PopoverProps {
   /** The button that opens it. */
-  trigger: ReactElement;
+  anchor: RefObject<HTMLElement | null>;
   title: string;
   open: boolean;
-  onOpenChange: (open: boolean) => void;
+  onClose: () => void;
   children: ReactNode;
 }
 
 /** Details beside the button that opens them. The focus moves into them, and back when they close. */
-export function Popover({ trigger, title, open, onOpenChange, children }: PopoverProps) {
+export function Popover({ anchor, title, open, onClose, children }: PopoverProps) {
   return (
-    <Base.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
-      <Base.Trigger render={trigger} />
+    <Base.Root
+      open={open}
+      onOpenChange={(_, { reason, event }) => {
+        // The button closes it by itself.
+        const isOnButton = event.target instanceof Node && anchor.current?.contains(event.target);
+        if (reason !== 'outside-press' || !isOnButton) onClose();
+      }}
+    >
       <Base.Portal>
-        <Base.Positioner sideOffset={6} align="start" collisionPadding={16} className="z-50">
-          <Base.Popup className="w-88 max-w-(--available-width) animate-appear rounded-xl border border-line bg-raised p-4 shadow-float outline-none">
+        <Base.Positioner anchor={anchor} sideOffset={6} align="start" collisionPadding={16} className="z-50">
+          <Base.Popup
+            finalFocus={anchor}
+            className="w-88 max-w-(--available-width) animate-appear rounded-xl border border-line bg-raised p-4 shadow-float outline-none"
+          >
             <Base.Title className="font-semibold">{title}</Base.Title>
             {children}
           </Base.Popup>

@@ -4,9 +4,11 @@ import { compactionTokensText } from '../../../journal/compaction-text.ts';
 import { ErrorAlert } from '../../../parts/errors/error-state.tsx';
 import { TextLink } from '../../../parts/navigation/links.tsx';
 import { classes } from '../../../ui/classes.ts';
+import { Popover, type PopoverProps } from '../../../ui/popover.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { SOURCES, thresholdText, tokens, usedPercent, usedText } from './context-figures.ts';
+import { usedPercent } from './context-figures.ts';
+import { SOURCES, thresholdText, tokens, usedText } from './context-texts.ts';
 
 const PARTS: readonly { name: keyof SessionContext['parts']; text: string; color: string }[] = [
   { name: 'system', text: 'System prompt', color: 'bg-muted' },
@@ -15,14 +17,24 @@ const PARTS: readonly { name: keyof SessionContext['parts']; text: string; color
   { name: 'files', text: 'Images and files', color: 'bg-good' },
 ];
 
-export interface ContextDetailsProps {
+interface ContextDetailsProps {
   sessionId: string;
   context: SessionContext | undefined;
   error: Error | null;
 }
 
-/** The parts of what the model gets in the next turn. */
-export function ContextDetails({ sessionId, context, error }: ContextDetailsProps) {
+export type ContextPopoverProps = ContextDetailsProps & Pick<PopoverProps, 'anchor' | 'open' | 'onClose'>;
+
+/** The parts of what the model gets in the next turn, beside the meter. */
+export function ContextPopover({ anchor, open, onClose, ...details }: ContextPopoverProps) {
+  return (
+    <Popover title="Context" anchor={anchor} open={open} onClose={onClose}>
+      <ContextDetails {...details} />
+    </Popover>
+  );
+}
+
+function ContextDetails({ sessionId, context, error }: ContextDetailsProps) {
   if (!context) return error ? <ErrorAlert error={error} /> : <Skeleton lines={4} />;
   const { model, window, window_source: source, last_compaction: last } = context;
   return (
