@@ -25,7 +25,7 @@ const CHOICES = (['private', 'allowlist', 'public'] as const).map((value) => ({
 }));
 
 /** Access settings of an agent: conversations and managers. */
-export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
+export function Access({ agent: { agent_id: agentId } }: { agent: Agent }) {
   const query = useQuery(agents.access(agentId));
   const failure = useQueryFailure(query);
   const curlOf = useCurl();

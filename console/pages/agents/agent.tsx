@@ -14,7 +14,7 @@ import { VaultsTab } from '../../parts/vaults/vaults-tab.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { AccessTab } from './access.tsx';
+import { AccessTab } from './access-tab.tsx';
 import { ConnectTab } from './connect/connect-tab.tsx';
 import { DeleteAgent } from './delete.tsx';
 import { AgentDeploymentsTab, AgentSessionsTab } from './related-tabs.tsx';
