@@ -47,7 +47,8 @@ describe('the context of a session', () => {
   };
   const compact = (session: string, headers?: Record<string, string>) =>
     api.send('POST', `/sessions/${session}/compact`, undefined, headers);
-  const contextOf = async (session: string) => (await api.get(`/sessions/${session}/context`)).body.data as unknown as Context;
+  const contextOf = async (session: string) =>
+    (await api.get(`/sessions/${session}/context`)).body.data as unknown as Context;
   const ended = async (session: string, turn: unknown) =>
     (await api.get(`/sessions/${session}/turns/${turn}?wait_seconds=50`)).body.data;
   const eventsOf = (session: string, types: string) =>
@@ -85,9 +86,7 @@ describe('the context of a session', () => {
     const { turn_id: next } = await send(session, 'three');
     expect(await ended(session, next)).toMatchObject({ kind: 'answer', last_message: expect.anything() });
     const turns = await api.list<{ kind: string }>(`/sessions/${session}/turns`);
-    expect(turns.map(({ kind }) => kind)).toEqual([
-      ...['answer', 'answer', 'compaction', 'answer'],
-    ]);
+    expect(turns.map(({ kind }) => kind)).toEqual(['answer', 'answer', 'compaction', 'answer']);
   });
 
   it('is not compacted while a turn runs, without older turns, or with the strategy none', async () => {

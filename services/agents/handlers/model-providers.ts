@@ -1,4 +1,4 @@
-import type { ReadOptions } from '../../../lib/db/database.ts';
+import type { Call } from '../../../lib/grpc/contract.ts';
 import { missingProviders } from '../domain/model-list.ts';
 import { type ModelProviders, namesOptionalProvider } from '../domain/models.ts';
 import type { AgentsHandlerContext } from './context.ts';
@@ -16,11 +16,11 @@ interface ModelNames {
 export async function modelProvidersFor(
   { model = '', models, context, overridesJson = '' }: ModelNames,
   { endpoints, runners, clock }: Pick<AgentsHandlerContext, 'endpoints' | 'runners' | 'clock'>,
-  options: ReadOptions,
+  call: Call,
 ): Promise<ModelProviders> {
   const texts = [model, ...(models?.names ?? []), context?.model ?? '', overridesJson];
   const missing = texts.some(namesOptionalProvider)
-    ? missingProviders(await runners.list(clock.now(), options))
+    ? missingProviders(await runners.list(clock.now(), call))
     : [];
   return { endpoints, missingProviders: missing };
 }
