@@ -15,7 +15,7 @@ const SEED = Number(process.env.SERVICE_TEST_SEED ?? 22);
 /** The messages are sent, and processes are killed, during this time. */
 const KILLING_MS = 9_000;
 /** The leases of a killed worker end after 30 seconds, and then the other worker does its work. Usually all is done by then. */
-const DRAIN_MS = 100_000;
+const DRAIN_MS = 240_000;
 /** A busy machine can need more than the usual minute. */
 const TIMEOUT_MS = KILLING_MS + DRAIN_MS + 40_000;
 const VICTIMS = [

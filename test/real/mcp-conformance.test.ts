@@ -14,7 +14,7 @@ const NOT_APPLICABLE: Record<string, string> = {
   'auth/basic-cimd':
     'The scenario demands the document of its own host. test/real/client-id-document.test.ts uses that of the service.',
 };
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 900_000;
 
 /** The ports from which the system chooses those of the suite's servers. */
 function everyFreePort(): string {

@@ -22,7 +22,7 @@ const UNKNOWN_SESSION = 'ses_00000000000000000000000000';
 /** Number of parallel browser windows. */
 const AT_ONCE = 3;
 /** Each test loads about twenty pages in each window. */
-const TEST_MS = 300_000;
+const TEST_MS = 900_000;
 
 /** Path, title, and a text that is visible once the page has loaded. */
 const PAGES: [path: string, title: string, text: string][] = [

@@ -6,7 +6,7 @@ import { runServerScenarios, serverScenarios } from '../../../support/mcp-confor
 import type { Check } from '../../../support/mcp-conformance/suite.ts';
 import { type System, startInProcess } from '../../../support/system.ts';
 
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 900_000;
 /** Recommendations that the fixtures do not follow, because their lists never change. */
 const CONSTANT_LISTS = [
   'sep-2575-server-sends-prompts-list-changed-on-subscription',
