@@ -29,8 +29,8 @@ const MAX_TOKENS = 1_000_000_000;
 type Node = ParsedNode | null | undefined;
 
 /**
- * Parses the entries of a file with models, in YAML or JSON: a list of entries, or an object with that list as `models`.
- * Returns the valid entries and all problems.
+ * Parses the entries of a file with models, in YAML or JSON: a list of entries, or an object with that list as `models`. An
+ * empty file has none. Returns the valid entries and all problems.
  */
 export function parseModels(text: string): ParsedModels {
   const lines = new LineCounter();
@@ -70,6 +70,7 @@ export function parseModels(text: string): ParsedModels {
 type Report = (node: Node, field: string, message: string, otherwise?: Node) => void;
 
 function listOf(contents: Node, report: Report): ParsedNode[] {
+  if (!contents) return [];
   const members = isMap(contents) ? membersOf(contents, ['models'], '', report) : undefined;
   const list = members ? members.get('models') : contents;
   if (isSeq(list)) return list.items;

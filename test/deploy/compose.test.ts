@@ -199,6 +199,11 @@ describe('docker-compose.yml', () => {
     expect(bound.map(([name]) => name)).toEqual(['edge']);
   });
 
+  it('substitutes variables in forms that docker-compose 1.29 supports, too', () => {
+    const text = readFileSync(`${ROOT}docker-compose.yml`, 'utf8');
+    expect(text.match(/\$\{\w+:?\+[^}]*\}/g) ?? []).toEqual([]);
+  });
+
   it('has a health check for every container without a profile', () => {
     const silent = containers.filter(([, { healthcheck, profiles }]) => !healthcheck && !profiles);
     expect(silent.map(([name]) => name)).toEqual([]);

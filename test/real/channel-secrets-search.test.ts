@@ -10,7 +10,7 @@ import { SIGNALS } from '../../lib/telemetry/options.ts';
 import type { Api } from '../support/api.ts';
 import { Canaries } from '../support/canaries.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { createDatabase } from '../support/database.ts';
+import { createEmptyDatabase } from '../support/database.ts';
 import { startOtlpReceiver } from '../support/otlp/receiver.ts';
 import { processTexts } from '../support/processes.ts';
 import { recordTraffic } from '../support/recorded-traffic.ts';
@@ -80,7 +80,7 @@ describe('the search for secrets of channels finds a planted token', () => {
     ['bytea', 'among bytes', (token: string) => `\\x${Buffer.from(`before ${token} after`).toString('hex')}`],
   ] as const)('in a column of type %s, %s', async (type, _, stored) => {
     const { canaries, planted } = plant();
-    await using database = await createDatabase();
+    await using database = await createEmptyDatabase();
     await runOn(
       database.url,
       `create schema deployments; create table deployments.posts (id integer, content ${type})`,

@@ -42,8 +42,11 @@ models:
     expect(parseModels(json)).toEqual({ entries: ENTRIES, problems: [] });
   });
 
+  it.each(['', '\n', '# None yet.\n'])('finds no entries in %j', (text) => {
+    expect(parseModels(text)).toEqual({ entries: [], problems: [] });
+  });
+
   it.each([
-    ['', 1, 'models'],
     ['models: none', 1, 'models'],
     ['{}', 1, 'models'],
     ['# comment\nmodel: []\nmodels: []', 2, 'model'],
