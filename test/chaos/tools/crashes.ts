@@ -8,7 +8,7 @@ import { checkToolRuns, type ToolRunVerdict } from './verdict.ts';
 interface ToolCrashFigures extends ToolRunVerdict {
   crashes: number;
   seed: number;
-  /** Number of crashes by crash point. */
+  /** Number of crashes by crash point; `timeout` for runners that did not reach theirs, which are no crashes. */
   points: Record<string, number>;
   /** Number of decisions by kind. */
   decisions: Record<string, number>;
@@ -28,7 +28,7 @@ const CHOICES: Record<string, string[]> = {
   input: ['accept', 'accept', 'decline', 'cancel'],
 };
 /** A runner that does not reach its crash point within this time is killed. */
-const MAX_RUNNER_MS = 4_000;
+const MAX_RUNNER_MS = 6_000;
 
 /**
  * Repeatedly kills runners with SIGKILL at crash points while approvals are decided at random. Then lets all turns end and
@@ -64,7 +64,8 @@ export async function toolCrashes(
       clearTimeout(timer);
       if (signal !== 'SIGKILL') throw new Error(`a runner exited by itself with ${code}: ${errorOutput()}`);
       points[where] = (points[where] ?? 0) + 1;
-      crashed++;
+      // On a busy machine many runners do not get that far.
+      if (where !== 'timeout') crashed++;
     }
   }
 
