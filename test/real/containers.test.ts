@@ -7,8 +7,8 @@ import { runnableScript, shellBlocks } from '../support/shell-blocks.ts';
 import { until } from '../support/wait.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const START_MS = 600_000;
-const STEP_MS = 60_000;
+const START_MS = 1_200_000;
+const STEP_MS = 240_000;
 
 /** The programs of the runner image that agents can use besides the shell. */
 const PROGRAMS = ['git', 'python3', 'node', 'rg', 'curl', 'jq'];
