@@ -47,8 +47,7 @@ describe('the context of a session', () => {
   };
   const compact = (session: string, headers?: Record<string, string>) =>
     api.send('POST', `/sessions/${session}/compact`, undefined, headers);
-  const contextOf = async (session: string) =>
-    (await api.get(`/sessions/${session}/context`)).body.data as unknown as Context;
+  const contextOf = (session: string) => api.read<Context>(`/sessions/${session}/context`);
   const ended = async (session: string, turn: unknown) =>
     (await api.get(`/sessions/${session}/turns/${turn}?wait_seconds=50`)).body.data;
   const eventsOf = (session: string, types: string) =>

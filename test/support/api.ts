@@ -47,6 +47,8 @@ export function createApi(origin: string, credentials: Record<string, string> = 
     credentials,
     send,
     get: (path: string) => send('GET', path),
+    /** The data of a response. Tests name the members that they read. */
+    read: async <Data>(path: string): Promise<Data> => (await send('GET', path)).body.data as Data,
     /** The items of a page. Tests name the members that they read. */
     list: async <Item>(path: string): Promise<Item[]> => (await send('GET', path)).body.data as Item[],
     post: (path: string, body: unknown = {}, headers?: Record<string, string>) =>

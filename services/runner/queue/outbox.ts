@@ -5,7 +5,6 @@ import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { type Trace, traceparent } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
-  ContextEstimate,
   NewEvent,
   OpenModelRequest,
   Outcome,
@@ -14,6 +13,7 @@ import type {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { DeltaBuffer } from './delta-buffer.ts';
 import { type ReportIntervals, ReportPace } from './report-pace.ts';
+import { type NewContextEstimate, UnreportedContext } from './unreported-context.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 /** Size estimate of a report without its events: ids, usage, outcome. */
@@ -54,16 +54,13 @@ export class Outbox {
   #events: QueuedEvent[] = [];
   #usage: Usage = { ...NO_USAGE };
   #openModelRequest: (() => OpenModelRequest) | undefined;
-  /** The estimate that is not reported yet, and the number of events that it includes. */
-  #context: { estimate: Omit<ContextEstimate, 'events'>; upTo: number } | undefined;
+  readonly #context = new UnreportedContext();
   #activeSince: number;
   #outcome: Outcome | undefined;
   #reports = 0;
   #closed = false;
   /** The number of events that were added. */
   #added = 0;
-  /** The number of events that reports were made of. */
-  #taken = 0;
   /** The number of events that are journaled. */
   #journaled = 0;
   #waiting: { upTo: number; resolve(isJournaled: boolean): void }[] = [];
@@ -105,8 +102,8 @@ export class Outbox {
   }
 
   /** Sets the newest estimate of the model's input. It includes all events so far. */
-  setContext(estimate: Omit<ContextEstimate, 'events'>): void {
-    this.#context = { estimate, upTo: this.#added };
+  setContext(estimate: NewContextEstimate): void {
+    this.#context.set(estimate, this.#added);
   }
 
   /**
@@ -281,22 +278,12 @@ export class Outbox {
       usage: this.#takeUsage(now),
       openModelRequest: this.#openModelRequest?.(),
       outcome,
-      context: this.#takeContext(events.length),
+      context: this.#context.take(events.length),
       reportSeq: this.#reports,
       // Reports with previews only, up to forty per second while a model streams, would flood the trace.
       traceparent: outcome || events.some(({ type }) => !PREVIEWS.has(type)) ? this.#traceparent : '',
     };
     return { report, bytes };
-  }
-
-  /** The estimate, once the reports have all events that it includes. */
-  #takeContext(events: number): ContextEstimate | undefined {
-    const before = this.#taken;
-    this.#taken += events;
-    if (!this.#context || this.#context.upTo > this.#taken) return undefined;
-    const { estimate, upTo } = this.#context;
-    this.#context = undefined;
-    return { ...estimate, events: Math.max(0, upTo - before) };
   }
 
   #cutDelta(now: number): void {
