@@ -60,11 +60,11 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'The domain is pure: no I/O, no clock, no package except croner and temporal-polyfill in one file each. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/skill-prompt, lib/backoff, lib/digest, lib/json-schema/schema, lib/field-problems, lib/mcp-catalogue and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/models/{entry,table}, lib/model-providers, lib/secret, lib/sandboxes, lib/hosts, lib/host-patterns, lib/egress, lib/variables, lib/part-limits, lib/audit-actions, lib/revisions, lib/oauth-form, lib/product-permissions, lib/metadata-filter and lib/token-estimate.',
+    'The domain is pure: no I/O, no clock, no package except croner and temporal-polyfill in one file each. It may import lib/errors, lib/error-codes, lib/ids, lib/text, lib/events, lib/event-parts, lib/event-types, lib/paths, lib/skill-prompt, lib/backoff, lib/digest, lib/json-schema/schema, lib/field-problems, lib/mcp-catalogue and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/models/{entry,table}, lib/model-providers, lib/secret, lib/sandboxes, lib/hosts, lib/host-patterns, lib/egress, lib/variables, lib/part-limits, lib/audit-actions, lib/revisions, lib/oauth-form, lib/product-permissions, lib/metadata-filter and lib/token-estimate.',
     { path: DOMAIN },
     {
       pathNot: [
-        '^lib/(errors|field-problems|ids|text|events|event-types|tools|question-form|model-options|model-media|model-providers|secret|sandboxes|hosts|host-patterns|egress|variables|part-limits|audit-actions|revisions|oauth-form|product-permissions|metadata-filter|token-estimate|paths|skill-prompt|backoff|digest|mcp-catalogue)(\\.ts$|/)',
+        '^lib/(errors|error-codes|field-problems|ids|text|events|event-parts|event-types|tools|question-form|model-options|model-media|model-providers|secret|sandboxes|hosts|host-patterns|egress|variables|part-limits|audit-actions|revisions|oauth-form|product-permissions|metadata-filter|token-estimate|paths|skill-prompt|backoff|digest|mcp-catalogue)(\\.ts$|/)',
         '^lib/json-schema/schema\\.ts$',
         '^lib/models/(entry|table)\\.ts$',
         // Pure. The rules of drivers name the one file that may import each.
@@ -103,7 +103,7 @@ const services = [
         '^lib/grpc/',
         // The rule only-stores-import-lib-db covers these imports.
         '^lib/db/',
-        '^lib/(errors|field-problems|ids|text|events|event-types|audit-actions|trace|digest|revisions|metadata-filter|context-settings)\\.ts$',
+        '^lib/(errors|error-codes|field-problems|ids|text|events|event-parts|event-types|audit-actions|trace|digest|revisions|metadata-filter|context-settings)\\.ts$',
         '^lib/(clock|cache|sealing|secret)\\.ts$',
         '^lib/(json-schema|mcp-catalogue)/',
         '^lib/models/(entry|table)\\.ts$',

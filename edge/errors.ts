@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode, type FieldProblem, Refusal, refuse } from '../lib/errors.ts';
+import { ERRORS, type ErrorCode } from '../lib/error-codes.ts';
+import { type FieldProblem, Refusal, refuse } from '../lib/errors.ts';
 
 /** The only writer of the error envelope, and the parts of it that protocols write in their own shapes. */
 

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { ErrorCode } from '../lib/errors.ts';
+import type { ErrorCode } from '../lib/error-codes.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
 import type { RouteAccess } from './access.ts';
 import type { Authenticator } from './authentication/authenticator.ts';

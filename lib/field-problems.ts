@@ -1,4 +1,5 @@
-import { type ErrorCode, type FieldProblem, refuse } from './errors.ts';
+import type { ErrorCode } from './error-codes.ts';
+import { type FieldProblem, refuse } from './errors.ts';
 import { isStorable } from './text.ts';
 
 /** Limits the details of a refusal, which travel in a gRPC trailer. */

@@ -1,5 +1,5 @@
+import type { ApprovalDetails } from '../../lib/event-parts.ts';
 import type { ApprovalKind } from '../../lib/event-types.ts';
-import type { ApprovalDetails } from '../../lib/events.ts';
 
 /**
  * The chunks of an AI SDK UI Message Stream, version 1, that this service sends

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/error-codes.ts';
 import type { Place } from '../../proto/gen/ahs/files/v1/files.ts';
 
 /** The workspace of a call to the files service. Only runners have leases. */

@@ -1,4 +1,5 @@
-import { type ErrorCode, refuse } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/error-codes.ts';
+import { refuse } from '../../lib/errors.ts';
 import { type IdPrefix, isId } from '../../lib/ids.ts';
 
 /** The id parameters of paths, and the error code for an id that does not exist. */

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { ERRORS, type ErrorCode } from '../../lib/error-codes.ts';
 import type { Protocol } from '../../lib/event-types.ts';
 import type { RouteAccess } from '../access.ts';
 import type { RequestHeader } from '../input/headers.ts';

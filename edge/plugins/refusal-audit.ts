@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/clock.ts';
-import type { ErrorCode } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/error-codes.ts';
 import type { Caller } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';
 import { startPeriodicTask } from '../../lib/periodic-task.ts';

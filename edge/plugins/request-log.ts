@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { ERRORS, type ErrorCode, type Refusal } from '../../lib/errors.ts';
+import { ERRORS, type ErrorCode } from '../../lib/error-codes.ts';
+import type { Refusal } from '../../lib/errors.ts';
 import { type IdPrefix, isId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 

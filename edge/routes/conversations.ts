@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { type ErrorCode, Refusal } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/error-codes.ts';
+import { Refusal } from '../../lib/errors.ts';
 import type { Session } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { ApprovalDetails } from '../../lib/event-parts.ts';
 import { APPROVAL_KINDS } from '../../lib/event-types.ts';
-import { ApprovalDetails } from '../../lib/events.ts';
 import type { Approval } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { AnyObject, id, NULL, nullable, serializeTime, serializeTimeOrNull, text, time } from './common.ts';
 

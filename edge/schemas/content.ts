@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { type ErrorCode, mapPointers, refuseField } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/error-codes.ts';
+import { mapPointers, refuseField } from '../../lib/errors.ts';
 import { IMAGE_MEDIA_TYPES, MAX_PARTS } from '../../lib/part-limits.ts';
 import type { Attachment, AttachmentList } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { decodeBase64 } from '../input/base64.ts';

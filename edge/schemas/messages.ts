@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { MessagePart, MessageSender, PinnedMark } from '../../lib/events.ts';
+import { MessagePart, MessageSender, PinnedMark } from '../../lib/event-parts.ts';
 import { count, id, time } from './common.ts';
 
 export const MessageShape = Type.Object(

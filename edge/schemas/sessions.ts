@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { StopReason } from '../../lib/event-parts.ts';
 import { SESSION_SOURCES } from '../../lib/event-types.ts';
-import { StopReason } from '../../lib/events.ts';
 import type { Session } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import {
   count,

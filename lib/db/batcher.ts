@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { ERRORS, Refusal, refuse } from '../errors.ts';
+import { ERRORS } from '../error-codes.ts';
+import { Refusal, refuse } from '../errors.ts';
 import { overloaded } from '../overload.ts';
 import type { Span } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';

@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode, Refusal, refuse } from '../errors.ts';
+import { ERRORS, type ErrorCode } from '../error-codes.ts';
+import { Refusal, refuse } from '../errors.ts';
 
 /**
  * The effect on the connection of a failed statement: it is kept, or it is dropped, or all connections of the service

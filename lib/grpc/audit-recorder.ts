@@ -1,5 +1,6 @@
 import type { AuditAction } from '../audit-actions.ts';
-import { ERRORS, type ErrorCode, Refusal, refuse } from '../errors.ts';
+import { ERRORS, type ErrorCode } from '../error-codes.ts';
+import { Refusal, refuse } from '../errors.ts';
 import type { CallOptions } from './contract.ts';
 
 interface AuditedAction {

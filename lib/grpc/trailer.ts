@@ -1,5 +1,6 @@
 import { ErrorDetail } from '../../proto/gen/ahs/common/v1/common.ts';
-import { ERRORS, type FieldProblem, isErrorCode, type Refusal, refuse } from '../errors.ts';
+import { ERRORS, isErrorCode } from '../error-codes.ts';
+import { type FieldProblem, type Refusal, refuse } from '../errors.ts';
 
 /** The trailer that carries a refusal as an encoded ahs.common.v1.ErrorDetail. */
 export const ERROR_TRAILER = 'ahs-error-bin';

@@ -1,7 +1,7 @@
 import type { HrTime, SpanContext } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { ERRORS, isErrorCode } from '../errors.ts';
+import { ERRORS, isErrorCode } from '../error-codes.ts';
 import type { Trace } from '../trace.ts';
 import type { Attributes, Span, SpanKind } from './tracer.ts';
 

@@ -1,5 +1,5 @@
 import { DATABASE_FAILURES, retryAfterSeconds } from '../../lib/db/failure.ts';
-import { type Category, ERRORS } from '../../lib/errors.ts';
+import { type Category, ERRORS } from '../../lib/error-codes.ts';
 import { page, table } from './table.ts';
 
 const SECTIONS: Record<Category, string> = {
@@ -75,7 +75,7 @@ export function renderErrors(): string {
     const head = ['code', 'status', 'retryable', 'owner', 'meaning'];
     return `## ${title}\n\nCategory \`${category}\`.\n\n${table(head, rows)}`;
   });
-  return page('Errors', 'lib/errors.ts and lib/db/failure.ts', [
+  return page('Errors', 'lib/error-codes.ts and lib/db/failure.ts', [
     INTRODUCTION,
     ...sections,
     renderDatabaseFailures(),

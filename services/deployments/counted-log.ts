@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import { ERRORS, Refusal } from '../../lib/errors.ts';
+import { ERRORS } from '../../lib/error-codes.ts';
+import { Refusal } from '../../lib/errors.ts';
 import type { IdPrefix, Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 

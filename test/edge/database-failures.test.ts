@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/error-codes.ts';
 import { type Api, createApi, signed, type Webhook } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { brokenInvariants } from '../support/invariants.ts';

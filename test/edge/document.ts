@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { ERRORS, type ErrorCode } from '../../lib/error-codes.ts';
 import { field, file, formBody } from './files/form-body.ts';
 
 interface Parameter {

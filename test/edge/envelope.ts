@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { ERRORS, type ErrorCode } from '../../lib/error-codes.ts';
 import type { Envelope } from '../support/api.ts';
 
 /** A response from fetch or from a raw socket. */

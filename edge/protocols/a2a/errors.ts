@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { ERRORS, type ErrorCode, type Refusal } from '../../../lib/errors.ts';
+import { ERRORS, type ErrorCode } from '../../../lib/error-codes.ts';
+import type { Refusal } from '../../../lib/errors.ts';
 import { publicError } from '../../errors.ts';
 import { INVALID_PARAMS, REFUSED, type RequestId } from '../mcp/json-rpc.ts';
 

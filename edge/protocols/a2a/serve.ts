@@ -7,7 +7,7 @@ import {
   VersionNotSupportedError,
 } from '@a2a-js/sdk/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ERRORS } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
 import { callOf } from '../../authentication/authenticator.ts';
 import { toRefusal } from '../../errors.ts';
 import { checkPath } from '../../input/path.ts';

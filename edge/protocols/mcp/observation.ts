@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { ERRORS } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
 import { parseTraceparent, type Trace } from '../../../lib/trace.ts';
 import type { RouteContext } from '../../route.ts';
 import type { ProtocolOutcome } from '../metrics.ts';

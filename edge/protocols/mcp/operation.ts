@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../../../lib/errors.ts';
+import type { ErrorCode } from '../../../lib/error-codes.ts';
 import type { Caller, CallOptions } from '../../../lib/grpc/contract.ts';
 import { publicError, toRefusal } from '../../errors.ts';
 import type { RouteContext } from '../../route.ts';

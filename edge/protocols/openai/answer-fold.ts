@@ -1,5 +1,6 @@
+import type { StopReason } from '../../../lib/event-parts.ts';
 import type { EventType } from '../../../lib/event-types.ts';
-import type { EventData, StopReason } from '../../../lib/events.ts';
+import type { EventData } from '../../../lib/events.ts';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 
 const TYPES = [

@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode, type Refusal } from '../../../lib/errors.ts';
+import { ERRORS, type ErrorCode } from '../../../lib/error-codes.ts';
+import type { Refusal } from '../../../lib/errors.ts';
 import { publicError } from '../../errors.ts';
 
 /** The types of errors by status (https://platform.openai.com/docs/guides/error-codes). */

@@ -1,4 +1,4 @@
-import { ERRORS } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
 import { toRefusal } from '../../errors.ts';
 import type { RawHandler, RouteContext } from '../../route.ts';
 

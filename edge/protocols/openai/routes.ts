@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { ErrorCode } from '../../../lib/errors.ts';
+import type { ErrorCode } from '../../../lib/error-codes.ts';
 import { callOf } from '../../authentication/authenticator.ts';
 import type { RawQuery } from '../../input/query.ts';
 import { type RawRoute, route } from '../../route.ts';

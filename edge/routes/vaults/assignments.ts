@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../lib/errors.ts';
+import type { ErrorCode } from '../../../lib/error-codes.ts';
 import type { AssignmentTarget } from '../../../proto/gen/ahs/vaults/v1/vaults.ts';
 import { ok } from '../../envelope.ts';
 import { ifMatch } from '../../input/headers.ts';

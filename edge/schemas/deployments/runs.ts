@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { StopReason } from '../../../lib/events.ts';
+import { StopReason } from '../../../lib/event-parts.ts';
 import type {
   Backfill,
   CreateBackfillResponse,

@@ -1,4 +1,5 @@
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import type { CallOptions, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition, VersionVariable } from '../../../proto/gen/ahs/agents/v1/agents.ts';

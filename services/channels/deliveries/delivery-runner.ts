@@ -1,4 +1,5 @@
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import type { DeliveryWork } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { ProductError } from '../products/product-error.ts';
 import type { ChannelReference } from '../work/channel-clients.ts';

@@ -1,4 +1,5 @@
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import { messageContent } from './content.ts';
 import { actorOf, type DeliveryContext, type OpenDelivery, ownerCall } from './delivery-context.ts';
 import { type ReceivedFile, receiveFiles } from './inbox-files.ts';

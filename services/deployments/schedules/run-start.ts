@@ -1,6 +1,7 @@
 import { backoffDelay, type Random, systemRandom } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import type { Caller, CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type { Log } from '../../../lib/log.ts';

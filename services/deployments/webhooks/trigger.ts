@@ -1,6 +1,7 @@
 import { createBackoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { ERRORS, Refusal, refuse } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal, refuse } from '../../../lib/errors.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { type Ids, isId } from '../../../lib/ids.ts';

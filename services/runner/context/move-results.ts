@@ -1,5 +1,6 @@
 import { sha256 } from '../../../lib/digest.ts';
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import { type FilesClient, WorkspaceClient } from '../workspace/workspace-client.ts';
 

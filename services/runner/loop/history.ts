@@ -1,6 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { ModelMessage, UserContent } from 'ai';
-import type { MessageSender } from '../../../lib/events.ts';
+import type { MessageSender } from '../../../lib/event-parts.ts';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type AnswerPart, answerParts, userParts } from '../parts/reference.ts';
 import { type ModelStep, modelStepOf, toolResultsMessage } from './model-step.ts';

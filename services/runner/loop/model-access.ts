@@ -1,4 +1,5 @@
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Trace } from '../../../lib/trace.ts';
 import type { Ask, Lease, Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';

@@ -1,4 +1,5 @@
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import { abortable } from '../../../lib/grpc/abortable.ts';
 import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { unknownModelOptions } from '../../../lib/model-options.ts';

@@ -1,6 +1,7 @@
 import { refuse } from '../../../lib/errors.ts';
+import type { MessagePart } from '../../../lib/event-parts.ts';
 import type { EventType } from '../../../lib/event-types.ts';
-import type { EventData, MessagePart } from '../../../lib/events.ts';
+import type { EventData } from '../../../lib/events.ts';
 import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { type Trace, traceparent } from '../../../lib/trace.ts';
 import type {

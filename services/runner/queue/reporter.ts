@@ -1,6 +1,7 @@
 import { createBackoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { ERRORS, isErrorCode, Refusal } from '../../../lib/errors.ts';
+import { ERRORS, isErrorCode } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Tracer } from '../../../lib/telemetry/tracer.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import { abortable } from '../../../lib/grpc/abortable.ts';
 import type { PendingToolCall, Preparation } from '../tool-calls/tool-call.ts';
 import { toJsonOutput } from './json-output.ts';

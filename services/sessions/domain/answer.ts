@@ -1,5 +1,5 @@
 import { refuse } from '../../../lib/errors.ts';
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { answerProblems, type QuestionForm } from '../../../lib/question-form.ts';
 import { type Change, type ClosedClientCall, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';

@@ -1,6 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
+import type { ApprovalDetails } from '../../../lib/event-parts.ts';
 import type { ApprovalKind, ClientCallKind } from '../../../lib/event-types.ts';
-import type { ApprovalDetails } from '../../../lib/events.ts';
 import { type Change, draft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { attemptFields } from './finish.ts';

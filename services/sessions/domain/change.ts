@@ -1,5 +1,6 @@
+import type { Actor } from '../../../lib/event-parts.ts';
 import type { ApprovalKind, ClientCallKind, EventType } from '../../../lib/event-types.ts';
-import type { Actor, EventData } from '../../../lib/events.ts';
+import type { EventData } from '../../../lib/events.ts';
 import type { SessionState, TurnState, Usage } from './state.ts';
 
 /** An event that has no seq yet. */

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { type Change, draft, unchanged } from './change.ts';
 import { INTERACTIVE, SYSTEM_ACTOR } from './create.ts';
 import { requireIdle } from './regenerate.ts';

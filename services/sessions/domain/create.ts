@@ -1,4 +1,5 @@
-import type { Actor, EventData } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
+import type { EventData } from '../../../lib/events.ts';
 import { isId } from '../../../lib/ids.ts';
 import { draft, type EventDraft, type NewTurn } from './change.ts';
 import type { SessionStatus } from './state.ts';

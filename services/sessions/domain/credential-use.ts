@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { FieldProblems } from '../../../lib/field-problems.ts';
 import { isId } from '../../../lib/ids.ts';
 import { type Change, draft, unchanged } from './change.ts';

@@ -1,6 +1,6 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import type { ApprovalKind } from '../../../lib/event-types.ts';
-import type { Actor } from '../../../lib/events.ts';
 import type { QuestionForm } from '../../../lib/question-form.ts';
 import { requireFormContent } from './answer.ts';
 import { type Change, type ClosedApproval, draft, type EventDraft, unchanged } from './change.ts';

@@ -1,5 +1,5 @@
+import type { StopReason } from '../../../lib/event-parts.ts';
 import { type ActionKind, CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
-import type { StopReason } from '../../../lib/events.ts';
 import type { SessionState } from './state.ts';
 
 /** How the last turn of a session ended, as far as users tell endings apart. */

@@ -1,4 +1,4 @@
-import type { MessagePart } from '../../../lib/events.ts';
+import type { MessagePart } from '../../../lib/event-parts.ts';
 import { ENVELOPE_TOKENS, estimateTextTokens, tokensOfFile } from '../../../lib/token-estimate.ts';
 
 interface HistoryEvent {

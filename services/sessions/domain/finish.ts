@@ -1,5 +1,5 @@
 import { backoffDelay, type Random } from '../../../lib/backoff.ts';
-import type { StopReason } from '../../../lib/events.ts';
+import type { StopReason } from '../../../lib/event-parts.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { countOpenModelRequest } from './open-model-request.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { draft, type EventDraft } from './change.ts';
 import { agentReference } from './create.ts';
 

@@ -1,4 +1,5 @@
-import type { Actor, EventData } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
+import type { EventData } from '../../../lib/events.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { attemptFields, discardOpenMessage, end, INTERRUPTED } from './finish.ts';

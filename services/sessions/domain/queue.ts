@@ -1,5 +1,5 @@
 import { refuse } from '../../../lib/errors.ts';
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { INTERRUPTED } from './finish.ts';

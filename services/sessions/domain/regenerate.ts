@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../../../lib/errors.ts';
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { type Change, draft, unchanged } from './change.ts';
 import { INTERACTIVE, SYSTEM_ACTOR } from './create.ts';
 import type { SessionState } from './state.ts';

@@ -1,5 +1,5 @@
+import type { StopReason } from '../../../lib/event-parts.ts';
 import { ACTION_KINDS, type ActionKind } from '../../../lib/event-types.ts';
-import type { StopReason } from '../../../lib/events.ts';
 import type { OpenCall, TurnState } from './state.ts';
 import { isPending } from './tool-calls.ts';
 

@@ -1,6 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { type EventType, isRunnerEvent } from '../../../lib/event-types.ts';
-import type { Actor } from '../../../lib/events.ts';
 import { type BlockRequests, block } from './block.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { contextJsonOf, type ReportedContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { refuseField } from '../../../lib/errors.ts';
+import type { MessageSender } from '../../../lib/event-parts.ts';
 import { CHANNEL_PROVIDERS } from '../../../lib/event-types.ts';
-import type { MessageSender } from '../../../lib/events.ts';
 import { isId } from '../../../lib/ids.ts';
 import { firstCharacters, oneLine } from './title.ts';
 

@@ -1,5 +1,5 @@
+import type { StopReason } from '../../../lib/event-parts.ts';
 import type { ApprovalKind, ClientCallKind } from '../../../lib/event-types.ts';
-import type { StopReason } from '../../../lib/events.ts';
 
 /** The state of a session, as read under the lock of its head. */
 export interface SessionState {

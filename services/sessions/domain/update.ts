@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { type Change, type ClosedApproval, type ClosedClientCall, draft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { attemptFields, discardOpenMessage } from './finish.ts';

@@ -1,5 +1,5 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call } from '../../../lib/grpc/contract.ts';
 import { type IdPrefix, isId, withPrefix } from '../../../lib/ids.ts';

@@ -1,4 +1,5 @@
-import { ERRORS, Refusal, refuseField } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal, refuseField } from '../../../lib/errors.ts';
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { traceparent } from '../../../lib/trace.ts';

@@ -1,5 +1,5 @@
 import { refuseField } from '../../../lib/errors.ts';
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor } from '../../../lib/event-parts.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';

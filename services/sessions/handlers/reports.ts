@@ -1,8 +1,8 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { sha256 } from '../../../lib/digest.ts';
 import { refuse } from '../../../lib/errors.ts';
+import type { ApprovalDetails } from '../../../lib/event-parts.ts';
 import { APPROVAL_KINDS, type ApprovalKind, CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
-import type { ApprovalDetails } from '../../../lib/events.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Ask, TurnBlocked, TurnReport } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { AnswerRequest, ApprovalRequest } from '../domain/block.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../lib/errors.ts';
+import type { ErrorCode } from '../../../lib/error-codes.ts';
 import type { Envelope } from '../../support/api.ts';
 import { CookieJar } from '../../support/cookie-jar.ts';
 import type { IdentityProvider } from '../../support/identity-provider.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../lib/errors.ts';
+import type { ErrorCode } from '../../../lib/error-codes.ts';
 import type { RequiredAccess } from './route-access.ts';
 
 /** The expected result of a request: authorized as a member or an administrator, or an error code. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
 import { renderAccess, servedRoutes } from '../../../scripts/reference/access.ts';
 import { AUDIENCE } from '../../support/identity-provider.ts';
 import { type Document, operationsOf } from '../document.ts';

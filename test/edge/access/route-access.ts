@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../lib/errors.ts';
+import type { ErrorCode } from '../../../lib/error-codes.ts';
 
 /** The access that a route requires. */
 export type RequiredAccess = 'nothing' | 'a signature' | 'read' | 'write' | 'admin' | 'mcp' | 'mcp or write';

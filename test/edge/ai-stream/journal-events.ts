@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { TurnEvent } from '../../../edge/ai-stream/journal.ts';
-import type { ApprovalDetails, MessagePart } from '../../../lib/events.ts';
+import type { ApprovalDetails, MessagePart } from '../../../lib/event-parts.ts';
 
 export const TURN = `trn_${'0'.repeat(26)}`;
 const OTHER = `trn_${'1'.repeat(26)}`;

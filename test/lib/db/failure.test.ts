@@ -4,7 +4,8 @@ import { type Database, openDatabase, statement } from '../../../lib/db/database
 import { databaseRefusal } from '../../../lib/db/failure.ts';
 import { createLogins, type DatabaseLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
 import { openPostgresProxy, type PostgresProxy } from '../../support/postgres-proxy.ts';
 import { countOn } from '../../support/sql.ts';

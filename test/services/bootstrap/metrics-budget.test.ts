@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRequestMetrics } from '../../../edge/plugins/request-metrics.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createSchemaObserver, reportPools } from '../../../lib/db/observer.ts';
-import { ERRORS } from '../../../lib/errors.ts';
+import { ERRORS } from '../../../lib/error-codes.ts';
 import { createLog } from '../../../lib/log.ts';
 import { createProcessMetrics, type Metrics } from '../../../lib/metrics.ts';
 import { silentTracer } from '../../../lib/telemetry/tracer.ts';

@@ -1,6 +1,7 @@
 import { type ElicitResultV2, ElicitResultV2Schema } from '@modelcontextprotocol/ext-tasks/core/v2';
 import { ProtocolError } from '@modelcontextprotocol/server';
-import { type ErrorCode, type FieldProblem, Refusal } from '../../../../lib/errors.ts';
+import type { ErrorCode } from '../../../../lib/error-codes.ts';
+import { type FieldProblem, Refusal } from '../../../../lib/errors.ts';
 import { answerProblems } from '../../../../lib/question-form.ts';
 import { INVALID_PARAMS } from '../json-rpc.ts';
 import type { McpOperation } from '../operation.ts';

@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
-import { ERRORS, Refusal } from '../../../../lib/errors.ts';
+import { ERRORS } from '../../../../lib/error-codes.ts';
+import { Refusal } from '../../../../lib/errors.ts';
 import { publicError, toRefusal } from '../../../errors.ts';
 import type { McpOperation } from '../operation.ts';
 

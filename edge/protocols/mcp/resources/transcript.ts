@@ -1,4 +1,5 @@
-import type { EventData, MessagePart } from '../../../../lib/events.ts';
+import type { MessagePart } from '../../../../lib/event-parts.ts';
+import type { EventData } from '../../../../lib/events.ts';
 
 /** The members of a `user.message` or `agent.message` event that a transcript shows. */
 export interface TranscriptMessage {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../lib/digest.ts';
-import { Actor } from '../../../../lib/events.ts';
+import { Actor } from '../../../../lib/event-parts.ts';
 import { JournalFold } from '../../../../services/channels/rendering/journal-fold.ts';
 import { parseEvent } from '../../../../services/channels/rendering/parse-event.ts';
 import { renderTurn } from '../../../../services/channels/rendering/render.ts';
