@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import type { MessageOverrides } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { AnyObject, closed, optional, text } from './common.ts';
 import { OutputSchema } from './output-schema.ts';
-import { Budget, clientToolMembers } from './runtime-fields.ts';
+import { Budget } from './runtime-fields.ts';
+import { clientToolMembers } from './tool-settings.ts';
 
 const SystemOverride = closed(
   {

@@ -11,8 +11,8 @@ import { type Clock, wait } from '../clock.ts';
 import type { JsonObject } from '../mcp-catalogue/catalogue.ts';
 import type { OutboundClient } from '../outbound/outbound-client.ts';
 import type { Exchange } from './exchange.ts';
+import { LimitedExchanges, MAX_EXCHANGE_MS } from './limited-exchanges.ts';
 import { type CredentialHeaders, LimitedFetch } from './limited-fetch.ts';
-import { errorOfRequest, McpError } from './mcp-error.ts';
 import { type ReadCatalogue, readCatalogueOf } from './read-catalogue.ts';
 import { listResourcesOf, type ResourceList, readResourceOf } from './resources.ts';
 import type { InputRequired, ToolCall, ToolCallResult } from './tool-call.ts';
@@ -37,20 +37,10 @@ export interface ServerIdentity {
   version: string;
 }
 
-interface ExchangeLimits {
-  caller: AbortSignal | undefined;
-  /** Whether the requests end with the signal. Otherwise the SDK ends them. */
-  endsRequests: boolean;
-  maxBytes?: number;
-  maxValues?: number;
-}
-
 const MIB = 1024 * 1024;
 /** Limits of all lists of a catalogue. Small values take fifty times their bytes in memory. */
 const CATALOGUE_LIMITS = { maxBytes: 2 * MIB, maxValues: 100_000 };
 export const MAX_CALL_BYTES = 16 * MIB;
-/** Progress prolongs a call up to this time. */
-const MAX_CALL_MS = 600_000;
 /** A server that does not end its session keeps it until its own limit. */
 const MAX_CLOSE_MS = 2_000;
 /** The SDK's own time limits never end a request first. */
@@ -80,15 +70,17 @@ export interface McpConnectionOptions {
 export class McpConnection {
   readonly #client: Client;
   readonly #fetch: LimitedFetch;
+  readonly #exchanges: LimitedExchanges;
   readonly #endpoint: McpEndpoint;
   readonly #clock: Clock;
 
   private constructor(endpoint: McpEndpoint, { outbound, clock }: McpConnectionOptions) {
     this.#endpoint = endpoint;
     this.#clock = clock;
-    const { headers, maxBytes = MAX_CALL_BYTES } = endpoint;
+    const { headers, timeoutSeconds, maxBytes = MAX_CALL_BYTES } = endpoint;
     const url = new URL(endpoint.url);
-    this.#fetch = new LimitedFetch({ outbound, url, headers, maxBytes, totalMs: MAX_CALL_MS });
+    this.#fetch = new LimitedFetch({ outbound, url, headers, maxBytes, totalMs: MAX_EXCHANGE_MS });
+    this.#exchanges = new LimitedExchanges({ fetch: this.#fetch, clock, timeoutSeconds });
     this.#client = new Client(CLIENT, {
       capabilities: { elicitation: { form: {}, url: {} } },
       versionNegotiation: { mode: 'auto' },
@@ -104,7 +96,7 @@ export class McpConnection {
   static async open(endpoint: McpEndpoint, options: McpConnectionOptions): Promise<McpConnection> {
     const connection = new McpConnection(endpoint, options);
     try {
-      await connection.#limited({ caller: options.signal, endsRequests: true }, (signal) =>
+      await connection.#exchanges.run({ caller: options.signal, endsRequests: true }, (signal) =>
         connection.#connect(signal, options.known),
       );
       return connection;
@@ -144,7 +136,7 @@ export class McpConnection {
   /** Reads the complete catalogue. Throws McpError, or the reason of the signal. */
   async readCatalogue(signal?: AbortSignal): Promise<ReadCatalogue> {
     const limits = { caller: signal, endsRequests: true, ...CATALOGUE_LIMITS };
-    return this.#limited(limits, (limit) =>
+    return this.#exchanges.run(limits, (limit) =>
       readCatalogueOf(this.#client, { signal: limit, timeout: NO_LIMIT_MS, cacheMode: 'bypass' }),
     );
   }
@@ -152,7 +144,7 @@ export class McpConnection {
   /** Calls a tool. An error of the tool is a result. Throws McpError, or the reason of the signal. */
   async callTool({ tool, input, resumed, signal, onProgress }: ToolCall): Promise<ToolCallResult> {
     // The SDK tells the server that a call was cancelled, so its requests do not end with the signal.
-    return this.#limited({ caller: signal, endsRequests: false }, async (limit, prolong, exchange) => {
+    return this.#exchanges.run({ caller: signal, endsRequests: false }, async (limit, prolong, exchange) => {
       const definition = { name: tool.name, inputSchema: { ...tool.input_schema, type: 'object' as const } };
       const options = {
         signal: limit,
@@ -187,14 +179,14 @@ export class McpConnection {
 
   /** Reads the complete list of resources. Throws McpError, or the reason of the signal. */
   async listResources(signal?: AbortSignal): Promise<ResourceList> {
-    return this.#limited({ caller: signal, endsRequests: true }, (limit) =>
+    return this.#exchanges.run({ caller: signal, endsRequests: true }, (limit) =>
       listResourcesOf(this.#client, { signal: limit, timeout: NO_LIMIT_MS, cacheMode: 'bypass' }),
     );
   }
 
   /** Reads a resource. An error of the server is a result. Throws McpError, or the reason of the signal. */
   async readResource(uri: string, signal?: AbortSignal): Promise<ToolCallResult> {
-    return this.#limited({ caller: signal, endsRequests: false }, (limit, _, exchange) =>
+    return this.#exchanges.run({ caller: signal, endsRequests: false }, (limit, _, exchange) =>
       readResourceOf(this.#client, uri, { signal: limit, timeout: NO_LIMIT_MS }).catch((error) =>
         errorResult(exchange, error),
       ),
@@ -243,64 +235,9 @@ export class McpConnection {
       exchange.broken(undefined);
       return undefined;
     }
-    const cancel = this.#clock.after(Math.min(delayMs, MAX_CALL_MS), AsyncResource.bind(reconnect));
+    const cancel = this.#clock.after(Math.min(delayMs, MAX_EXCHANGE_MS), AsyncResource.bind(reconnect));
     exchange.ended.addEventListener('abort', cancel, { once: true });
     return cancel;
-  }
-
-  /** Ends an exchange whose response ended, unless the SDK completes it with what it received, or resumes it. */
-  #endSoon(limit: AbortController, exchange: Exchange, failure: unknown): void {
-    const { resumptions, failure: first } = exchange;
-    const reason =
-      errorOfRequest(failure ?? first) ??
-      new McpError('unreachable', 'The server ended its response without a result.');
-    setImmediate(() => {
-      if (exchange.resumptions === resumptions) limit.abort(reason);
-    });
-  }
-
-  /** Runs an exchange within the time limit of the endpoint, and names the cause of a failure. */
-  async #limited<Result>(
-    { caller, endsRequests, ...limits }: ExchangeLimits,
-    run: (signal: AbortSignal, prolong: () => void, exchange: Exchange) => Promise<Result>,
-  ): Promise<Result> {
-    caller?.throwIfAborted();
-    const limit = new AbortController();
-    const { timeoutSeconds } = this.#endpoint;
-    const timeOut = (seconds: number) => () =>
-      limit.abort(new McpError('timed_out', `The server did not answer within ${seconds} s.`));
-    const cancelTotal = this.#clock.after(MAX_CALL_MS, timeOut(MAX_CALL_MS / 1_000));
-    let cancelSilence = () => {};
-    const prolong = () => {
-      cancelSilence();
-      cancelSilence = this.#clock.after(timeoutSeconds * 1_000, timeOut(timeoutSeconds));
-    };
-    prolong();
-    const { signal } = limit;
-    const onAbort = () => limit.abort(caller?.reason);
-    caller?.addEventListener('abort', onAbort, { once: true });
-    const options = {
-      ...limits,
-      signal: endsRequests ? signal : undefined,
-      // The SDK waits on when a response was cut.
-      onBroken: (exchange: Exchange, failure: unknown) => {
-        if (failure !== undefined || !endsRequests) this.#endSoon(limit, exchange, failure);
-      },
-    };
-    try {
-      return await this.#fetch.exchange(options, async (exchange) => {
-        try {
-          return await untilAborted(run(signal, prolong, exchange), signal);
-        } catch (error) {
-          signal.throwIfAborted();
-          throw failureOf(exchange, error);
-        }
-      });
-    } finally {
-      caller?.removeEventListener('abort', onAbort);
-      cancelTotal();
-      cancelSilence();
-    }
   }
 }
 
@@ -308,14 +245,6 @@ export class McpConnection {
 function errorResult({ failure }: Exchange, error: unknown): ToolCallResult {
   if (!(error instanceof ProtocolError) || failure !== undefined) throw error;
   return { isError: true, content: [{ type: 'text', text: error.message }] };
-}
-
-function failureOf(exchange: Exchange, error: unknown): McpError {
-  const failure = errorOfRequest(exchange.failure) ?? errorOfRequest(error) ?? invalid();
-  failure.httpStatus = exchange.status;
-  failure.challenge = exchange.challenge;
-  failure.isSessionLost = exchange.isSessionLost;
-  return failure;
 }
 
 type CallParams = Parameters<Client['callTool']>[0];
@@ -327,15 +256,5 @@ function inputRequiredOf(result: object): InputRequired | undefined {
   return { requests, requestState: typeof requestState === 'string' ? requestState : undefined };
 }
 
-function untilAborted<Result>(exchange: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  return Promise.race([exchange, promise]).finally(() => signal.removeEventListener('abort', onAbort));
-}
-
 /** Limit of the pages of a list. */
 const MAX_PAGES = 64;
-
-const invalid = () => new McpError('invalid_response', 'The server did not answer as the protocol requires.');

@@ -5,7 +5,7 @@ import type { EdgeContext } from '../../edge/context.ts';
 import { createLocalBus } from '../../lib/bus/local.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createKeyDeriver } from '../../lib/derived-key.ts';
-import { readSettings } from '../../lib/env.ts';
+import { readSettings } from '../../lib/env/read-settings.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
 import { deferredTransport } from '../../lib/grpc/local.ts';

@@ -1,12 +1,7 @@
 import { checkConfig, settings as edge } from '../../edge/config.ts';
 import { type EffectiveSetting, effectiveSettings } from '../../lib/env/effective.ts';
-import {
-  type EnvironmentVariables,
-  readSettings,
-  type SettingProblem,
-  type Settings,
-  unknownVariables,
-} from '../../lib/env.ts';
+import { readSettings, unknownVariables } from '../../lib/env/read-settings.ts';
+import type { EnvironmentVariables, SettingProblem, Settings } from '../../lib/env.ts';
 import { settings as agents } from '../agents/config.ts';
 import { settings as auth, checkLocalSettings, checkTeamSettings } from '../auth/config.ts';
 import { settings as channels } from '../channels/config.ts';

@@ -11,7 +11,7 @@ import { settings } from '../../edge/config.ts';
 import { isRaw, type JsonRoute } from '../../edge/route.ts';
 import { ROUTES } from '../../edge/routes.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { readSettings } from '../../lib/env.ts';
+import { readSettings } from '../../lib/env/read-settings.ts';
 import { refuse } from '../../lib/errors.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';

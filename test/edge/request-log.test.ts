@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../edge/app.ts';
 import { settings } from '../../edge/config.ts';
 import { createRequestLog } from '../../edge/plugins/request-log.ts';
-import { readSettings } from '../../lib/env.ts';
+import { readSettings } from '../../lib/env/read-settings.ts';
 import { createLog } from '../../lib/log.ts';
 import { standaloneContext } from '../../scripts/reference/access.ts';
 import { until } from '../support/wait.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settings } from '../../edge/config.ts';
 import { openEdge } from '../../edge/server.ts';
 import { createKeyDeriver } from '../../lib/derived-key.ts';
-import { readSettings } from '../../lib/env.ts';
+import { readSettings } from '../../lib/env/read-settings.ts';
 import { refuse } from '../../lib/errors.ts';
 import { administratorOf } from '../../lib/grpc/caller.ts';
 import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApp } from '../../edge/app.ts';
 import { type AuthMode, settings } from '../../edge/config.ts';
-import { readSettings } from '../../lib/env.ts';
+import { readSettings } from '../../lib/env/read-settings.ts';
 import { standaloneContext } from '../../scripts/reference/access.ts';
 import type { ReceivedResponse } from './envelope.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settings } from '../../edge/config.ts';
 import { openEdge } from '../../edge/server.ts';
-import { readSettings } from '../../lib/env.ts';
+import { readSettings } from '../../lib/env/read-settings.ts';
 import type { Call } from '../../lib/grpc/contract.ts';
 import { createPeerSealer } from '../../lib/grpc/sealed-for-peer.ts';
 import { Secret } from '../../lib/secret.ts';

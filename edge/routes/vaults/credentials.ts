@@ -5,14 +5,16 @@ import { idempotencyKey, ifMatch } from '../../input/headers.ts';
 import { type Exchange, route } from '../../route.ts';
 import { closed, deleted, id, pageRequest, paging } from '../../schemas/common.ts';
 import {
-  CredentialCreationBody,
-  CredentialPatchBody,
-  CredentialShape,
-  CredentialTestShape,
   publicMembersOf,
   secretMembersOf,
   serializeCredential,
   serializeCredentialTest,
+} from '../../schemas/vaults/credential-messages.ts';
+import {
+  CredentialCreationBody,
+  CredentialPatchBody,
+  CredentialShape,
+  CredentialTestShape,
 } from '../../schemas/vaults/credentials.ts';
 import { etag } from '../etag.ts';
 import { replayed } from '../replayed.ts';

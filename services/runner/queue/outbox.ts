@@ -1,12 +1,9 @@
-import { refuse } from '../../../lib/errors.ts';
 import type { MessagePart } from '../../../lib/event-parts.ts';
 import type { EventType } from '../../../lib/event-types.ts';
 import type { EventData } from '../../../lib/events.ts';
-import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { type Trace, traceparent } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
-  NewEvent,
   OpenModelRequest,
   Outcome,
   TurnReport,
@@ -15,27 +12,16 @@ import type {
 import { DeltaBuffer } from './delta-buffer.ts';
 import { type ReportIntervals, ReportPace } from './report-pace.ts';
 import { type NewContextEstimate, UnreportedContext } from './unreported-context.ts';
+import { UnreportedEvents } from './unreported-events.ts';
+import { UnreportedProgress } from './unreported-progress.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 /** Size estimate of a report without its events: ids, usage, outcome. */
 const REPORT_BYTES = 512;
-/** An event and its envelope must fit into one message between services. */
-const MAX_EVENT_BYTES = MAX_MESSAGE_BYTES - 256 * 1024;
-/** Limit of the reported progress of one tool call, in UTF-16 units. */
-const MAX_PROGRESS = 256 * 1024;
 
 interface SizedReport {
   report: TurnReport;
   bytes: number;
-}
-
-interface QueuedEvent {
-  event: NewEvent;
-  bytes: number;
-  /** Size including the events behind it that must be in the same report. */
-  groupBytes: number;
-  /** The id of the open message after this event, empty for none; absent when the event does not change it. */
-  open?: string;
 }
 
 /**
@@ -52,7 +38,7 @@ export class Outbox {
   readonly #pace: ReportPace;
   readonly #startedAt: number;
   #lastReportAt: number;
-  #events: QueuedEvent[] = [];
+  readonly #events = new UnreportedEvents();
   #usage: Usage = { ...NO_USAGE };
   #openModelRequest: (() => OpenModelRequest) | undefined;
   readonly #context = new UnreportedContext();
@@ -60,8 +46,6 @@ export class Outbox {
   #outcome: Outcome | undefined;
   #reports = 0;
   #closed = false;
-  /** The number of events that were added. */
-  #added = 0;
   /** The number of events that are journaled. */
   #journaled = 0;
   #waiting: { upTo: number; resolve(isJournaled: boolean): void }[] = [];
@@ -73,8 +57,7 @@ export class Outbox {
   #hasBegunMessage = false;
   /** The id of the message that is partly reported; empty for none. */
   #openMessageId = '';
-  /** Progress of running tools, by tool use id. */
-  readonly #progress = new Map<string, { buffer: DeltaBuffer; left: number }>();
+  readonly #progress = new UnreportedProgress();
 
   constructor(claimed: ClaimedTurn, trace: Trace, intervals: ReportIntervals, now: number) {
     this.#traceparent = trace.sampled ? traceparent(trace) : '';
@@ -87,15 +70,7 @@ export class Outbox {
 
   /** Throws PAYLOAD_TOO_LARGE when the event does not fit into a message between services. */
   add<T extends EventType>(type: T, data: EventData<T>, open?: string): void {
-    const dataJson = JSON.stringify(data);
-    const bytes = Buffer.byteLength(dataJson) + type.length + 16;
-    if (bytes > MAX_EVENT_BYTES)
-      throw refuse(
-        'PAYLOAD_TOO_LARGE',
-        `An event of ${bytes} bytes exceeds the limit of ${MAX_EVENT_BYTES} bytes.`,
-      );
-    this.#events.push({ event: { type, dataJson }, bytes, groupBytes: bytes, open });
-    this.#added++;
+    this.#events.add(type, data, open);
   }
 
   addUsage(usage: Partial<Usage>): void {
@@ -104,7 +79,7 @@ export class Outbox {
 
   /** Sets the newest estimate of the model's input. It includes all events so far. */
   setContext(estimate: NewContextEstimate): void {
-    this.#context.set(estimate, this.#added);
+    this.#context.set(estimate, this.#events.added);
   }
 
   /**
@@ -147,11 +122,7 @@ export class Outbox {
   ): void {
     this.add('agent.message', { message_id: this.#messageId, ...data }, '');
     this.beginMessage('');
-    const head = this.#events.at(-1);
-    for (const call of calls) {
-      this.add('agent.tool_use', call);
-      if (head) head.groupBytes += this.#events.at(-1)?.bytes ?? 0;
-    }
+    this.#events.addWithLast('agent.tool_use', calls);
   }
 
   /** Ends the message without content. A message without events is dropped silently. */
@@ -167,22 +138,18 @@ export class Outbox {
   }
 
   /**
-   * Adds progress text of a running tool; text over MAX_PROGRESS is dropped. Returns true for the first text of a call
-   * in a followed session: it goes out with the next report, while other texts are collected for an interval.
+   * Adds progress text of a running tool, of which there is a limit. Returns true for the first text of a call in a
+   * followed session: it goes out with the next report, while other texts are collected for an interval.
    */
   addProgress(toolUseId: string, text: string, now: number): boolean {
-    const known = this.#progress.get(toolUseId);
-    const progress = known ?? { buffer: new DeltaBuffer(), left: MAX_PROGRESS };
-    this.#progress.set(toolUseId, progress);
-    progress.buffer.add(text.slice(0, progress.left), now);
-    progress.left -= Math.min(text.length, progress.left);
-    return known === undefined && this.#pace.isFollowed(now);
+    const isFirst = this.#progress.add(toolUseId, text, now);
+    return isFirst && this.#pace.isFollowed(now);
   }
 
   /** Adds the result of a call behind the remaining progress of its tool. */
   addResult(data: EventData<'agent.tool_result'>, now: number): void {
     this.#showProgress(data.tool_use_id, now);
-    this.#progress.delete(data.tool_use_id);
+    this.#progress.remove(data.tool_use_id);
     this.add('agent.tool_result', data);
   }
 
@@ -194,7 +161,7 @@ export class Outbox {
   /** Drops everything: the lease is lost, so nothing more is reported. */
   close(): void {
     this.#closed = true;
-    this.#events = [];
+    this.#events.clear();
     this.#text = new DeltaBuffer();
     this.#progress.clear();
     this.#outcome = undefined;
@@ -204,8 +171,8 @@ export class Outbox {
   /** Resolves with true when all events so far are journaled, with false when the lease is lost before. */
   whenJournaled(): Promise<boolean> {
     if (this.#closed) return Promise.resolve(false);
-    if (this.#journaled === this.#added) return Promise.resolve(true);
-    return new Promise((resolve) => this.#waiting.push({ upTo: this.#added, resolve }));
+    if (this.#journaled === this.#events.added) return Promise.resolve(true);
+    return new Promise((resolve) => this.#waiting.push({ upTo: this.#events.added, resolve }));
   }
 
   /** A report with this number of events was journaled. */
@@ -228,12 +195,11 @@ export class Outbox {
   due(now: number): boolean {
     const age = now - this.#startedAt;
     if (this.#closed || age < this.#pace.minimumMs) return false;
-    if (this.#events.some(({ event }) => !CAN_WAIT.has(event.type))) return true;
+    if (this.#events.some((type) => !CAN_WAIT.has(type))) return true;
     if (age < this.#pace.firstMs(now)) return false;
     if (this.#events.length > 0 && now - this.#lastReportAt >= this.#pace.nextMs(now)) return true;
     if (this.#isDue(this.#text, now)) return true;
-    for (const { buffer } of this.#progress.values()) if (this.#isDue(buffer, now)) return true;
-    return false;
+    return this.#progress.dueCalls((text) => this.#isDue(text, now)).length > 0;
   }
 
   #isDue(buffer: DeltaBuffer, now: number): boolean {
@@ -253,17 +219,12 @@ export class Outbox {
     if (this.#closed) return undefined;
     if (this.#isDue(this.#text, now)) this.#cutDelta(now);
     const isFollowed = this.#pace.isFollowed(now);
-    for (const [id, { buffer }] of this.#progress)
-      if ((isFollowed && buffer.deltas === 0) || this.#isDue(buffer, now)) this.#showProgress(id, now);
-    const events: NewEvent[] = [];
-    let bytes = REPORT_BYTES;
-    for (const { event, bytes: size, groupBytes, open } of this.#events) {
-      if (bytes + groupBytes > maxBytes && !(first && events.length === 0)) break;
-      bytes += size;
-      events.push(event);
-      this.#openMessageId = open ?? this.#openMessageId;
-    }
-    this.#events = this.#events.slice(events.length);
+    const isDue = (text: DeltaBuffer) => (isFollowed && text.deltas === 0) || this.#isDue(text, now);
+    for (const id of this.#progress.dueCalls(isDue)) this.#showProgress(id, now);
+    const taken = this.#events.take(maxBytes - REPORT_BYTES, first);
+    const { events, openMessageId = this.#openMessageId } = taken;
+    const bytes = REPORT_BYTES + taken.bytes;
+    this.#openMessageId = openMessageId;
     const outcome = this.#events.length === 0 ? this.#outcome : undefined;
     if (events.length === 0 && (!outcome || (bytes > maxBytes && !first))) return undefined;
     if (outcome) this.#outcome = undefined;
@@ -275,7 +236,7 @@ export class Outbox {
       turnId,
       fence,
       events,
-      openMessageId: this.#openMessageId,
+      openMessageId,
       usage: this.#takeUsage(now),
       openModelRequest: this.#openModelRequest?.(),
       outcome,
@@ -296,7 +257,7 @@ export class Outbox {
   }
 
   #showProgress(toolUseId: string, now: number): void {
-    const delta = this.#progress.get(toolUseId)?.buffer.cut(now);
+    const delta = this.#progress.cut(toolUseId, now);
     if (delta !== undefined) this.add('agent.tool_progress', { tool_use_id: toolUseId, output_delta: delta });
   }
 

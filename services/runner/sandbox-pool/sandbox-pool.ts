@@ -1,18 +1,16 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { Refusal, refuse } from '../../../lib/errors.ts';
+import { refuse } from '../../../lib/errors.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Log } from '../../../lib/log.ts';
 import { PROVIDERS } from '../../../lib/sandboxes.ts';
 import type { AgentsServiceDefinition, Environment } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { Sandbox, SandboxProvider, SandboxSpec } from '../sandbox/sandbox.ts';
-import { isSandboxError } from '../sandbox/sandbox-error.ts';
-import { chooseProvider, type SandboxProviders } from '../sandbox-providers/choose-provider.ts';
+import type { SandboxProviders } from '../sandbox-providers/choose-provider.ts';
 import type { ToolCallContext } from '../tool-calls/tool-call.ts';
+import { createSandbox } from './create-sandbox.ts';
 import { PooledSandbox } from './pooled-sandbox.ts';
 import { SandboxReporter } from './sandbox-reporter.ts';
-import { sandboxSpec } from './sandbox-spec.ts';
 import { type SandboxTenant, tenantOf } from './sandbox-tenant.ts';
 
 interface SandboxPoolOptions {
@@ -171,9 +169,7 @@ export class SandboxPool {
     await this.#swept;
     await this.#reserve();
     try {
-      const { providers, ids } = this.#options;
-      const provider = chooseProvider(providers, environment.spec);
-      const sandbox = await this.#createWith(provider, sandboxSpec(ids('sbx'), environment.spec));
+      const sandbox = await createSandbox(this.#options, environment.spec);
       const pooled = new PooledSandbox(sandbox, tenant, environment, {
         clock: this.#options.clock,
         onStatusChange: () => this.#reporter.changed(),
@@ -183,19 +179,6 @@ export class SandboxPool {
       return pooled;
     } finally {
       this.#creating--;
-    }
-  }
-
-  /** Rejects with SANDBOX_UNAVAILABLE when the machine cannot provide a sandbox. Defects are not converted. */
-  async #createWith(provider: SandboxProvider, spec: SandboxSpec): Promise<Sandbox> {
-    try {
-      return await provider.create(spec);
-    } catch (error) {
-      const isRefusal = error instanceof Refusal;
-      if (!isRefusal && !isSandboxError(error)) throw error;
-      this.#warn(error, 'a sandbox could not be created');
-      if (isRefusal) throw error;
-      throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox could not be created.', { cause: error });
     }
   }
 

@@ -13,10 +13,11 @@ import {
   runOnce,
 } from '../../../lib/db/idempotency.ts';
 import { Refusal } from '../../../lib/errors.ts';
-import { type Ids, isId } from '../../../lib/ids.ts';
+import type { Ids } from '../../../lib/ids.ts';
 import { Semaphore } from '../../../lib/semaphore.ts';
 import type { SessionState } from '../domain/state.ts';
 import { apply, type SessionChange } from './apply.ts';
+import { createChangePublisher, type PublisherContext } from './change-publisher.ts';
 import {
   type ChangeRequest,
   type DecideChange,
@@ -25,27 +26,20 @@ import {
   type DecisionReads,
   NO_CONTEXT,
 } from './decisions.ts';
-import type { Hints } from './hints.ts';
 import { createLockedChanges, hasEffect, hasRequests } from './locked-changes.ts';
 import type { TurnQuota } from './quota.ts';
 import { SessionQueues } from './session-queues.ts';
-import type { SessionStateCache } from './session-state-cache.ts';
 import { type FoundTurn, findSignalledTurn, lockTurnId } from './signalled-turns.ts';
 import { lockHeads, lockStates, lockUnlockedStates } from './state.ts';
 
 export type Changes = ReturnType<typeof createChanges>;
 
-interface ChangesContext {
+interface ChangesContext extends PublisherContext {
   db: Database;
-  hints: Hints;
   clock: Clock;
   ids: Ids;
-  stateCache: SessionStateCache;
   /** Undefined when turns are not limited. */
   quota: TurnQuota | undefined;
-  counters: { committed(change: SessionChange): void };
-  /** Agents with ready turns that wait for the end of another turn of the agent. */
-  fullAgents: ReadonlySet<string>;
 }
 
 /** Transactions that wait for a locked head at the same time. Each occupies a connection of the pool. */
@@ -67,7 +61,7 @@ const LIMIT_LOCK_WAIT = statement(
  * other sessions. A change that was not applied on one path takes the next.
  */
 export function createChanges(context: ChangesContext) {
-  const { db, hints, clock, ids, stateCache, quota, counters, fullAgents } = context;
+  const { db, clock, ids, stateCache, quota } = context;
   const shared = {
     observer: db.observer,
     sizeOf: (request: ChangeRequest) => request.bytes,
@@ -88,6 +82,7 @@ export function createChanges(context: ChangesContext) {
     run: (requests, options) => changeCached(db.within(options), requests),
   });
   const { changeLocked, write, composeChange } = createLockedChanges({ clock, ids, quota });
+  const { publish, publishExternal } = createChangePublisher(context);
   const lockWaits = new Semaphore(MAX_LOCK_WAITS);
   /** Transactions of one session would wait for the same lock, each with a connection of the pool. */
   const ownTransactions = new SessionQueues();
@@ -167,44 +162,6 @@ export function createChanges(context: ChangesContext) {
     const [change] = await changeLocked(tx, [request], await lockStates(tx, [request.sessionId]));
     if (!change || change instanceof Refusal) throw change;
     return change;
-  }
-
-  /** Updates the cache and publishes hints after the commit. */
-  function publish(committed: SessionChange): void {
-    stateCache.put(committed);
-    counters.committed(committed);
-    const { state, change, row } = committed;
-    if (row) hints.appended(state.sessionId);
-    if (committed.signals.length > 0) hints.signalled();
-    const ready =
-      change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
-    if (ready || freesAgent(committed)) hints.ready();
-  }
-
-  /**
-   * Publishes a change that the turn's runner did not report. Tells the runner if it has lost the turn, or if a message waits
-   * for it.
-   */
-  function publishExternal(committed: SessionChange): void {
-    publish(committed);
-    const { current } = committed.state;
-    if (current?.status !== 'in_progress') return;
-    const { head, newTurn } = committed.change;
-    if (head.currentTurnId === null) hints.stopped(current.turnId);
-    else if (newTurn?.steersTurnId === current.turnId) hints.steered(current.turnId);
-  }
-
-  /**
-   * The end of a turn makes room for another turn of its agent. Only one session of an assistant has a turn in progress at a
-   * time, so its other sessions always wait for it.
-   */
-  function freesAgent({ state: { agentId, current }, change }: SessionChange): boolean {
-    const isFull = fullAgents.has(agentId) || isId('ast', agentId);
-    if (current?.status !== 'in_progress' || !isFull) return false;
-    return (
-      change.head.currentTurnId === null ||
-      change.turns.some((turn) => turn.turnId === current.turnId && turn.status !== 'in_progress')
-    );
   }
 
   return {

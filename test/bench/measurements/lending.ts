@@ -1,4 +1,4 @@
-import { readSettings } from '../../../lib/env.ts';
+import { readSettings } from '../../../lib/env/read-settings.ts';
 import { createClient } from '../../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../../lib/grpc/contract.ts';
 import { localTransport } from '../../../lib/grpc/local.ts';

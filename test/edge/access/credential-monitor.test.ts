@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settings } from '../../../edge/config.ts';
 import { openEdge } from '../../../edge/server.ts';
 import { createKeyDeriver } from '../../../lib/derived-key.ts';
-import { readSettings } from '../../../lib/env.ts';
+import { readSettings } from '../../../lib/env/read-settings.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { abortable } from '../../../lib/grpc/abortable.ts';
 import type { Call } from '../../../lib/grpc/contract.ts';

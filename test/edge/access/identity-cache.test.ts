@@ -3,7 +3,7 @@ import { settings } from '../../../edge/config.ts';
 import { openEdge } from '../../../edge/server.ts';
 import type { Bus } from '../../../lib/bus/bus.ts';
 import { createLocalBus } from '../../../lib/bus/local.ts';
-import { readSettings } from '../../../lib/env.ts';
+import { readSettings } from '../../../lib/env/read-settings.ts';
 import type { ErrorCode } from '../../../lib/error-codes.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';

@@ -2,7 +2,7 @@ import { settings } from '../../../edge/config.ts';
 import { openEdge } from '../../../edge/server.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { createKeyDeriver } from '../../../lib/derived-key.ts';
-import { readSettings } from '../../../lib/env.ts';
+import { readSettings } from '../../../lib/env/read-settings.ts';
 import type { Contract } from '../../../lib/grpc/contract.ts';
 import { createPeerSealer } from '../../../lib/grpc/sealed-for-peer.ts';
 import { createIds } from '../../../lib/ids.ts';

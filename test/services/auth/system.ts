@@ -1,4 +1,5 @@
-import { readSettings, type SettingProblem } from '../../../lib/env.ts';
+import { readSettings } from '../../../lib/env/read-settings.ts';
+import type { SettingProblem } from '../../../lib/env.ts';
 import type { Caller, Client } from '../../../lib/grpc/contract.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';

@@ -1,4 +1,4 @@
-import { readSettings } from '../../../lib/env.ts';
+import { readSettings } from '../../../lib/env/read-settings.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import type { WorkChannel } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
