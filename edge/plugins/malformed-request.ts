@@ -1,7 +1,8 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Refusal, refuse } from '../../lib/errors.ts';
+import { http } from '../../lib/http.ts';
 import { startTrace, traceparent } from '../../lib/trace.ts';
 import { errorText, statusOf } from '../errors.ts';
 import { checkProtocol, type ProtocolError, refusalOfProtocolError } from './http-protocol.ts';
@@ -119,5 +120,5 @@ export function responseTo(refusal: Refusal, requestId: string): string {
     'x-request-id': requestId,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  return `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -1,7 +1,8 @@
-import * as http from 'node:http';
+import type { Agent } from 'node:http';
 import * as https from 'node:https';
 import { Client } from 'minio';
 import { refuse } from '../errors.ts';
+import { http } from '../http.ts';
 import { withDeadline } from './deadline.ts';
 import { asRefusal, codeOf } from './failure.ts';
 import { createTransport, type Deadlines, S3ResponseError, withRequestSignal } from './s3-transport.ts';
@@ -89,7 +90,7 @@ export function openS3Client({ bucket, region, deadlines, ...options }: S3Client
   };
 }
 
-function closeUnusedConnections(agent: http.Agent): void {
+function closeUnusedConnections(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) {
     for (const socket of sockets ?? []) socket.destroy();
   }

@@ -1,5 +1,6 @@
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { http } from '../http.ts';
 
 const MIB = 1024 * 1024;
 
@@ -22,7 +23,7 @@ export async function* readBody(
   ).unref();
   signal?.addEventListener('abort', cancel, { once: true });
   try {
-    if (body instanceof IncomingMessage) checkResponse(body, isRange);
+    if (body instanceof http.IncomingMessage) checkResponse(body, isRange);
     for await (const chunk of body) {
       pace.received(chunk.length);
       yield chunk;

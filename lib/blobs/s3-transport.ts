@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import * as http from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
+import { http } from '../http.ts';
 
 /** Time limits for one request to the object store, in milliseconds. */
 export interface Deadlines {
@@ -71,8 +72,8 @@ export class S3ResponseError extends Error {
  */
 export function createTransport(isSecure: boolean, deadlines: Deadlines): { request: typeof http.request } {
   const transport: Pick<typeof http, 'request'> = isSecure ? https : http;
-  const request = (options: http.RequestOptions, onResponse?: (response: http.IncomingMessage) => void) => {
-    let response: http.IncomingMessage | undefined;
+  const request = (options: RequestOptions, onResponse?: (response: IncomingMessage) => void) => {
+    let response: IncomingMessage | undefined;
     const sent = transport.request(options, (received) => {
       response = received;
       const status = received.statusCode ?? 0;
@@ -111,7 +112,7 @@ export function createTransport(isSecure: boolean, deadlines: Deadlines): { requ
 }
 
 /** Ends the request when the signal aborts. */
-function endWith(signal: AbortSignal | undefined, sent: http.ClientRequest): void {
+function endWith(signal: AbortSignal | undefined, sent: ClientRequest): void {
   if (!signal) return;
   const end = () => sent.destroy(signal.reason);
   signal.addEventListener('abort', end, { once: true });
@@ -124,7 +125,7 @@ function timeout(problem: string): Error {
 }
 
 /** Reads the body so that its connection can be used again. Returns what has arrived when the time is up. */
-function readErrorBody(response: http.IncomingMessage, withinMs: number): Promise<string> {
+function readErrorBody(response: IncomingMessage, withinMs: number): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -1,6 +1,6 @@
-import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { http } from '../http.ts';
 
 export interface OperatorTransportOptions {
   /** The URL of an HTTP proxy, with its credentials if it needs them. */
@@ -69,7 +69,7 @@ function openTunnel(proxy: URL, host: string, port: number): Promise<Socket> {
   const { username, password } = proxy;
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const target = `${host}:${port}`;
-  const connecting = request({
+  const connecting = http.request({
     host: proxy.hostname.replace(/^\[|\]$/g, ''),
     port: Number(proxy.port) || 80,
     method: 'CONNECT',

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { http } from '../../lib/http.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { type Backend, type Module, type Readiness, statusOf } from '../../lib/modules.ts';
 
@@ -51,7 +52,7 @@ export async function startOperationsServer({
     await route(respond);
   }
 
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
   const [, host = '', port] = /^\[?([^\]]+)\]?:(\d+)$/.exec(listen) ?? [];

@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { HostAddress } from '../../../../lib/host-patterns.ts';
+import { http } from '../../../../lib/http.ts';
 import { EgressError, type EgressPolicy } from './egress-policy.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 import { normalizeHost } from './host-name.ts';
@@ -33,7 +34,7 @@ export class HttpProxy {
 
   constructor(options: HttpProxyOptions) {
     this.#options = options;
-    this.#server = createServer({ keepAliveTimeout: IDLE_TIMEOUT_MS });
+    this.#server = http.createServer({ keepAliveTimeout: IDLE_TIMEOUT_MS });
     this.#server.on('request', (incoming, response) => void this.#forward(incoming, response));
     this.#server.on('connect', (incoming, client, head) => void this.#tunnel(incoming, client, head));
     this.#server.on('upgrade', (_, client) => client.end('HTTP/1.1 501 Not Implemented\r\n\r\n'));
@@ -95,7 +96,7 @@ export class HttpProxy {
         'Connection',
         'close',
       ];
-      const outgoing = request({ createConnection: () => out, method, path, headers, setHost: false });
+      const outgoing = http.request({ createConnection: () => out, method, path, headers, setHost: false });
       outgoing.on('response', (upstream) => {
         response.writeHead(upstream.statusCode ?? 502, upstream.statusMessage, forwardedHeaders(upstream));
         upstream.pipe(response);

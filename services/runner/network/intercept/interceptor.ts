@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { HostAddress } from '../../../../lib/host-patterns.ts';
+import { http } from '../../../../lib/http.ts';
 import type { Log } from '../../../../lib/log.ts';
 import { normalizeHost } from '../../kernel/network/host-name.ts';
 import type { Interceptor } from '../../kernel/network/interceptor.ts';
@@ -50,7 +51,7 @@ export class TlsInterceptor implements Interceptor {
     this.#options = options;
     this.#secrets = new RecentSecrets(options.clock);
     this.#pool = new UpstreamPool(options.roots);
-    this.#server = createServer({ keepAliveTimeout: IDLE_TIMEOUT_MS, insecureHTTPParser: false });
+    this.#server = http.createServer({ keepAliveTimeout: IDLE_TIMEOUT_MS, insecureHTTPParser: false });
     this.#server.on('request', (incoming, response) => void this.#serve(incoming, response));
     this.#server.on('connect', (_, socket) => this.#close(socket, 501));
     this.#server.on('upgrade', (_, socket) => this.#close(socket, 501));

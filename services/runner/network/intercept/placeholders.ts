@@ -1,5 +1,5 @@
-import { validateHeaderValue } from 'node:http';
 import { type HostAddress, matchesAnyHost } from '../../../../lib/host-patterns.ts';
+import { http } from '../../../../lib/http.ts';
 import type { BoundVariable, EgressCredentials } from './egress-credentials.ts';
 import { ProxyRefusal } from './proxy-refusal.ts';
 import { isBelowPrefix } from './request-path.ts';
@@ -88,7 +88,7 @@ export function replacePlaceholder(
 /** Node's error for an invalid header has the name only, but a secret must not depend on that. */
 export function checkedHeaderValue(name: string, value: string): string {
   try {
-    validateHeaderValue(name, value);
+    http.validateHeaderValue(name, value);
     return value;
   } catch {
     throw new ProxyRefusal(502, 'The credential has characters that a header cannot contain.');

@@ -1,8 +1,9 @@
-import { Agent, type IncomingMessage, request as sendRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { HostAddress } from '../../../../lib/host-patterns.ts';
+import { http } from '../../../../lib/http.ts';
 import type { OutgoingRequest } from './placeholders.ts';
 import { ProxyRefusal } from './proxy-refusal.ts';
 
@@ -34,7 +35,7 @@ export class UpstreamPool {
   send({ method, target: path, headers }: OutgoingRequest, upstream: Upstream): SentRequest {
     const { host, port } = upstream;
     const options = { agent: this.#agent, host, port, method, path, upstream };
-    const outgoing = sendRequest({ ...options, headers: headers.flat(), setHost: false });
+    const outgoing = http.request({ ...options, headers: headers.flat(), setHost: false });
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     outgoing.once('response', resolve);
     outgoing.once('upgrade', (_, socket) => {
@@ -64,7 +65,7 @@ export class UpstreamError extends ProxyRefusal {
   }
 }
 
-class ConnectingAgent extends Agent {
+class ConnectingAgent extends http.Agent {
   readonly #context: () => SecureContext;
 
   constructor(context: () => SecureContext) {
