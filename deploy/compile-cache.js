@@ -2,9 +2,11 @@
  * Fills Node's compile cache with the code of every target and of the drivers that separate processes use. Node writes the
  * cache when this process exits. It opens nothing. With one missing TypeScript file, every start loads a compiler.
  */
+import { useBundledPackages } from '../lib/bundled-packages.js';
 import { enableCompileCache } from '../services/bootstrap/compile-cache.js';
 
 enableCompileCache();
+useBundledPackages();
 await Promise.all([
   import('../edge/server.ts'),
   import('../lib/blobs/open.ts'),

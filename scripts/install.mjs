@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePackages } from './install/bundles.mjs';
 import { runExclusively } from './install/lock.mjs';
 import { isComplete, isStamped, removeStamp, stamp } from './install/packages.mjs';
 import { isLikelyUsable, makeUsable, REQUIRED_NODE } from './install/runtime.mjs';
@@ -74,3 +75,4 @@ if (!(isStamped(root) && isLikelyUsable(root))) {
     );
   if (isComplete(root, true)) stamp(root);
 }
+bundlePackages(root);

@@ -5,7 +5,7 @@ import type { ValidationOutcome, ValidationRequest } from './messages.ts';
 
 const VALIDATION_TIMEOUT_MS = 1_000;
 const HEAP_MIB = 64;
-const PROGRAM = new URL('./worker.ts', import.meta.url);
+const PROGRAM = new URL('./main.js', import.meta.url);
 
 /**
  * Validates JSON texts against JSON Schemas in a worker thread. No schema and no text can block the caller's thread, take

@@ -5,6 +5,7 @@ import { ROOT } from './project.ts';
 
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 const instructions = read('deploy/Dockerfile').split('\n');
+const BUNDLES = 'node_modules/.cache/agent-hosting-service-packages';
 /** Returns the lines of a named build stage. */
 function stage(name: string): string[] {
   const lines = instructions.slice(instructions.findIndex((line) => line.endsWith(` AS ${name}`)) + 1);
@@ -28,11 +29,12 @@ describe('deploy/Dockerfile', () => {
     expect(bases.filter((line) => !/^FROM (\$\{NODE_IMAGE\}|programs) AS \w+$/.test(line))).toEqual([]);
   });
 
-  it('contains the built console and no development packages', () => {
+  it('contains the built console, the bundles and no development packages', () => {
     const from = stage('service').filter((line) => line.startsWith('COPY --from='));
     expect(from).toEqual([
       'COPY --from=packages /app/node_modules node_modules',
       'COPY --from=console /app/console/dist console/dist',
+      `COPY --from=console --chown=node /app/${BUNDLES} ${BUNDLES}`,
     ]);
     expect(stage('packages').join('\n')).toContain('npm ci --omit=dev');
     expect(copiedBy(stage('service')).filter((path) => /^(console|scripts)/.test(path))).toEqual([]);

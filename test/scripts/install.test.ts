@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -38,9 +38,8 @@ class Clone {
   readonly path = mkdtempSync(join(root, 'clone-'));
 
   constructor() {
-    mkdirSync(join(this.path, 'scripts'));
-    for (const part of ['install.mjs', 'install'])
-      cpSync(join(REPOSITORY, 'scripts', part), join(this.path, 'scripts', part), { recursive: true });
+    for (const part of ['scripts/install.mjs', 'scripts/install', 'lib/bundled-packages.js'])
+      cpSync(join(REPOSITORY, part), join(this.path, part), { recursive: true });
     this.write('npm-cli.js', NPM);
     this.write('package.json', '{"type":"module"}');
     this.lock(LOCK);

@@ -18,10 +18,13 @@ const HOOK = fileURLToPath(new URL('../../support/loaded-modules.js', import.met
 /** A target reads the settings of all modules, to report unknown ones, and knows all problems of a start. */
 const SETTINGS =
   /^(services\/[^/]+\/config\.ts|services\/runner\/models\/(optional-)?provider-settings\.ts|services\/vaults\/keys\/(settings|problem)\.ts|edge\/config\.ts)$/;
+/** Where the files of a bundled package are. */
+const BUNDLES = 'node_modules/.cache/agent-hosting-service-packages';
 /** Packages that take long to load, and the targets that may load them. */
 const PACKAGES: Record<string, readonly string[]> = {
   fastify: ['edge'],
-  typebox: ['edge', 'runner'],
+  typebox: [],
+  '@redis/client': [],
   ai: ['runner'],
   '@ai-sdk/amazon-bedrock': [],
   '@ai-sdk/azure': [],
@@ -41,12 +44,22 @@ const PACKAGES: Record<string, readonly string[]> = {
   '@a2a-js/sdk': [],
 };
 
+/** Packages that are loaded from a bundle, and the targets that may load them. */
+const BUNDLED: Record<string, readonly string[]> = { typebox: ['edge', 'runner'], '@redis/client': TARGETS };
+
+const permittedIn = (packages: Record<string, readonly string[]>, target: string) =>
+  Object.keys(packages).filter((name) => packages[name]?.includes(target));
+
 interface LoadedModules {
   /** Folders with product code other than settings: `services/sessions`, `edge` and so on. */
   folders: string[];
   packages: string[];
+  /** Packages of which a bundle was loaded. */
+  bundles: string[];
   /** Whether Node has compiled TypeScript, and has loaded its compiler for this. */
   hasCompiled: boolean;
+  /** Whether Node has loaded its implementation of fetch. */
+  hasFetch: boolean;
 }
 
 /** Starts a target alone with this compile cache, stops it and returns what it has loaded. */
@@ -82,8 +95,10 @@ async function modulesLoadedBy(
   const matches = (pattern: RegExp) => [...new Set(paths.flatMap((path) => pattern.exec(path)?.[1] ?? []))];
   return {
     folders: matches(/^(edge|services\/[^/]+)\//),
-    packages: matches(/^node_modules\/(@[^/]+\/[^/]+|[^/]+)\//),
+    packages: matches(/^node_modules\/(@[^/]+\/[^/]+|[^./][^/]*)\//),
+    bundles: matches(new RegExp(`^${BUNDLES}/(.+)-[^/-]+/`)).map((name) => name.replace('+', '/')),
     hasCompiled: loaded.includes('internal/deps/amaro/dist/index'),
+    hasFetch: loaded.includes('internal/deps/undici/undici'),
   };
 }
 
@@ -108,11 +123,17 @@ describe('the program with one target', () => {
       SERVICE_S3_SECRET_KEY: 'secret',
       SERVICE_LOG_LEVEL: 'silent',
     });
-    const { folders, packages, hasCompiled } = await modulesLoadedBy(target, cache, settings[target]);
-    expect(hasCompiled).toBe(false);
+    const { folders, packages, bundles, hasCompiled, hasFetch } = await modulesLoadedBy(
+      target,
+      cache,
+      settings[target],
+    );
+    // The S3 client imports all of `node:http` (lib/http.ts).
+    expect({ hasCompiled, hasFetch }).toEqual({ hasCompiled: false, hasFetch: target === 'files' });
     const own = target === 'edge' ? 'edge' : `services/${target}`;
     expect(folders.toSorted()).toEqual([own, 'services/bootstrap'].toSorted());
-    const permitted = Object.keys(PACKAGES).filter((name) => PACKAGES[name]?.includes(target));
-    expect(packages.filter((name) => Object.hasOwn(PACKAGES, name)).toSorted()).toEqual(permitted.toSorted());
+    const observed = packages.filter((name) => Object.hasOwn(PACKAGES, name));
+    expect(observed.toSorted()).toEqual(permittedIn(PACKAGES, target).toSorted());
+    expect(bundles.toSorted()).toEqual(permittedIn(BUNDLED, target).toSorted());
   });
 });

@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleFolder, PACKAGES } from '../../lib/bundled-packages.js';
+
+const PROGRAM = join('scripts', 'install', 'bundle.mjs');
+
+/**
+ * Bundles the packages that lib/bundled-packages.js names, unless that is done. Without the build tools, and when the folder
+ * is read-only, there is no bundle: the service then loads the packages as they are.
+ */
+export function bundlePackages(root) {
+  const names = Object.keys(PACKAGES);
+  const packages = join(root, 'node_modules');
+  if (!['vite', ...names].every((name) => existsSync(join(packages, name, 'package.json')))) return;
+  if (names.every((name) => existsSync(bundleFolder(root, name))) || !isWritable(packages)) return;
+  const node = join(packages, '.bin', 'node');
+  spawnSync(existsSync(node) ? node : process.execPath, [PROGRAM], { cwd: root, stdio: 'ignore' });
+}
+
+function isWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
