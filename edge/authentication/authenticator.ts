@@ -192,6 +192,9 @@ function isRejectedCredential(error: unknown): boolean {
 /** The error of a rejected bearer token. A request without one gets no error (RFC 6750, section 3.1). */
 const bearerErrorOf = ({ bearer }: Credential) => (bearer === undefined ? undefined : INVALID_TOKEN);
 
+/** Shared, because a reason of its own for each response would capture a stack trace that nothing reads. */
+const CLOSED = new DOMException('The response was closed.', 'AbortError');
+
 /** A response that may stay open for long. Its signal aborts when either side ends it or its credential becomes invalid. */
 class LongLivedResponse {
   readonly #controller = new AbortController();
@@ -202,15 +205,19 @@ class LongLivedResponse {
   constructor(response: ServerResponse, monitor: CredentialMonitor) {
     this.#response = response;
     this.#monitor = monitor;
+    (response as ClosableResponse)[LONG_LIVED] = this;
     // The event fires once. `once` would keep more objects for each of thousands of streams.
-    response.on('close', () => {
-      this.#controller.abort();
-      if (this.#monitored) monitor.remove(this.#monitored, this.#controller);
-    });
+    response.on('close', endLongLived);
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Called when the response is closed. */
+  end(): void {
+    this.#controller.abort(CLOSED);
+    if (this.#monitored) this.#monitor.remove(this.#monitored, this.#controller);
   }
 
   monitor({ bearer = '', login, resource }: Credential, identity: IdentifyResponse): void {
@@ -222,4 +229,15 @@ class LongLivedResponse {
       this.#response,
     );
   }
+}
+
+const LONG_LIVED = Symbol('long-lived response');
+
+interface ClosableResponse extends ServerResponse {
+  [LONG_LIVED]?: LongLivedResponse;
+}
+
+/** A listener that all responses share, because each of thousands of streams would retain a function of its own. */
+function endLongLived(this: ClosableResponse): void {
+  this[LONG_LIVED]?.end();
 }

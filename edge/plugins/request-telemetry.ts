@@ -51,6 +51,12 @@ export function createRequestTelemetry({ tracer, metrics, log }: TelemetryContex
     writeLine({ ids, method, route, status, code, cause: outcome.cause, durationMs });
   }
 
+  /** Called once. It is shared, because each of thousands of streams would retain a function of its own. */
+  function onClose(this: ObservedResponse): void {
+    const observed = this[OBSERVED];
+    if (observed) end(observed);
+  }
+
   return (request: FastifyRequest, { raw }: FastifyReply, linkOnly: boolean): void => {
     const startedAt = performance.now();
     request.span = beginSpan(tracer, request, linkOnly);
@@ -59,9 +65,10 @@ export function createRequestTelemetry({ tracer, metrics, log }: TelemetryContex
     const { id, method, params, span, outcome } = request;
     const route = routeOf(request);
     const kind = kindOf(request, linkOnly);
-    const observed = { id, method, params, span, outcome, response: raw, route, kind, startedAt };
+    const response: ObservedResponse = raw;
+    response[OBSERVED] = { id, method, params, span, outcome, response, route, kind, startedAt };
     // The event fires once. `once` would keep four more objects for each of thousands of streams.
-    raw.on('close', () => end(observed));
+    response.on('close', onClose);
   };
 }
 
@@ -71,6 +78,12 @@ interface ObservedRequest extends Pick<FastifyRequest, 'id' | 'method' | 'params
   route: string | undefined;
   kind: RequestKind | undefined;
   startedAt: number;
+}
+
+const OBSERVED = Symbol('observed request');
+
+interface ObservedResponse extends ServerResponse {
+  [OBSERVED]?: ObservedRequest;
 }
 
 function beginSpan(tracer: Tracer, request: FastifyRequest, linkOnly: boolean): Span {

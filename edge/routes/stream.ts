@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Type } from 'typebox';
-import { Refusal } from '../../lib/errors.ts';
-import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { callOf } from '../authentication/authenticator.ts';
 import { lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
@@ -11,8 +9,8 @@ import { route } from '../route.ts';
 import { closed, optional } from '../schemas/common.ts';
 import { EVENT_EXAMPLE, StreamItemShape } from '../schemas/event.ts';
 import { afterSeq, types, typesOf } from '../schemas/events.ts';
+import { EventStream } from '../streaming/event-stream.ts';
 import { EventWriter } from '../streaming/event-writer.ts';
-import type { LiveStreams } from '../streaming/live-streams.ts';
 import { SharedFrames } from '../streaming/shared-frames.ts';
 import { SSE_HEADERS } from '../streaming/sse.ts';
 
@@ -70,8 +68,7 @@ export const streamRoutes = [
         reply.hijack();
         const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMonitor);
         if (query.from === 'now') writer.writePosition(first.value.seq);
-        // Not awaited, so that an idle stream does not retain its request.
-        void copyEvents(chunks, { sessionId: params.session_id, writer, frames, liveStreams });
+        new EventStream(chunks, { sessionId: params.session_id, writer, frames, liveStreams }).start();
       };
     },
   }),
@@ -86,40 +83,4 @@ function followRequest(request: FastifyRequest, sessionId: string, query: Static
     types: typesOf(query.types),
     untilCaughtUp: false,
   };
-}
-
-/**
- * Writes one chunk. Returns false at the end of the journal. This is a function of its own because a local variable of
- * `copyEvents` would retain the last chunk of an idle stream.
- */
-function writeChunk(
-  { done, value }: IteratorResult<FollowResponse>,
-  { sessionId, writer, frames }: EventStream,
-): boolean {
-  if (!done) writer.writeChunk(value, sessionId, frames);
-  return !done;
-}
-
-interface EventStream {
-  sessionId: string;
-  writer: EventWriter;
-  frames: SharedFrames;
-  liveStreams: LiveStreams;
-}
-
-/** Never rejects. */
-async function copyEvents(chunks: AsyncIterator<FollowResponse>, stream: EventStream): Promise<void> {
-  const { writer, liveStreams } = stream;
-  liveStreams.add(writer);
-  try {
-    while (writer.open && writeChunk(await chunks.next(), stream)) await writer.flushed();
-    writer.end();
-    await chunks.return?.();
-  } catch (error) {
-    // The status has been sent, so a failure can only tell the client to reconnect.
-    if (error instanceof Refusal && error.code === 'CANCELLED') writer.end();
-    else writer.drain();
-  } finally {
-    liveStreams.delete(writer);
-  }
 }

@@ -1,4 +1,5 @@
 import { Refusal, refuse } from '../errors.ts';
+import type { ItemReceiver } from '../item-receiver.ts';
 import { abortable, disconnected } from './abortable.ts';
 import type { Codec, Method } from './contract.ts';
 import { encode } from './encoding.ts';
@@ -88,8 +89,6 @@ class LocalStream extends StreamRelay {
   readonly #codec: Codec<unknown>;
   readonly #signal: AbortSignal;
   #isListening = false;
-  /** Rejects the item that is requested. Calls have no effect when it has arrived. */
-  #reject: ((error: Refusal) => void) | undefined;
 
   constructor(open: () => AsyncIterable<unknown>, codec: Codec<unknown>, signal: AbortSignal) {
     super(open);
@@ -97,20 +96,16 @@ class LocalStream extends StreamRelay {
     this.#signal = signal;
   }
 
-  protected override pull(source: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
-    const item = source.next();
+  override nextTo(receiver: ItemReceiver<unknown>): void {
     if (!this.#isListening) this.#signal.addEventListener('abort', this);
     this.#isListening = true;
-    return new Promise((resolve, reject) => {
-      this.#reject = reject;
-      if (this.#signal.aborted) this.handleEvent();
-      item.then(resolve, reject);
-    });
+    super.nextTo(receiver);
+    if (this.#signal.aborted) this.handleEvent();
   }
 
   /** Called when the signal aborts. */
   handleEvent(): void {
-    this.#reject?.(disconnected());
+    this.fail(disconnected());
   }
 
   protected override onEnd(): void {
@@ -123,7 +118,6 @@ class LocalStream extends StreamRelay {
 
   #stopListening(): void {
     this.#signal.removeEventListener('abort', this);
-    this.#reject = undefined;
   }
 
   protected override mapItem(message: unknown): unknown {

@@ -1,3 +1,5 @@
+import { type ItemReceiver, promiseNext, type ReceivableIterator, requestNext } from '../item-receiver.ts';
+
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 export type StreamSource = AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
@@ -6,10 +8,13 @@ export type StreamSource = AsyncIterable<unknown> | Promise<AsyncIterable<unknow
  * Forwards the items of an iterator and observes how it ends. The iterator is opened by the first `next`. A generator
  * would do the same but retains its last item while it waits for the next one, which can take hours.
  */
-export abstract class StreamRelay implements AsyncIterableIterator<unknown> {
-  /** Set until the first `next`. */
+export abstract class StreamRelay implements ReceivableIterator<unknown>, ItemReceiver<unknown> {
+  /** Set until the first item is requested. */
   #open: (() => StreamSource) | undefined;
   #source: AsyncIterator<unknown> | undefined;
+  /** Set while an item is requested. */
+  #receiver: ItemReceiver<unknown> | undefined;
+  #isReturning = false;
   #done = false;
 
   constructor(open: () => StreamSource) {
@@ -23,10 +28,6 @@ export abstract class StreamRelay implements AsyncIterableIterator<unknown> {
   /** Called when the reader stops before the last item. */
   protected onReturn(): void {}
 
-  protected pull(source: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
-    return source.next();
-  }
-
   protected mapItem(item: unknown): unknown {
     return item;
   }
@@ -36,13 +37,43 @@ export abstract class StreamRelay implements AsyncIterableIterator<unknown> {
   }
 
   next(): Promise<IteratorResult<unknown>> {
-    if (this.#done) return Promise.resolve(DONE);
-    const next = this.#source ? this.pull(this.#source) : this.#openSource();
-    return next.then(this.#receive, this.#fail);
+    return promiseNext(this);
+  }
+
+  nextTo(receiver: ItemReceiver<unknown>): void {
+    if (this.#receiver) throw new Error('The stream has not passed on the item that was requested before.');
+    if (this.#done) {
+      receiver.receive(DONE);
+      return;
+    }
+    this.#receiver = receiver;
+    if (this.#source) requestNext(this.#source, this);
+    else void this.#openSource();
+  }
+
+  /** Called by the source. Has no effect after `fail`. */
+  receive(next: IteratorResult<unknown>): void {
+    const receiver = this.#takeReceiver();
+    if (!receiver) return;
+    let result: IteratorResult<unknown>;
+    try {
+      result = this.#resultOf(next);
+    } catch (error) {
+      receiver.fail(this.#close(error));
+      return;
+    }
+    receiver.receive(result);
+  }
+
+  /** Ends the stream with an error, if an item is requested. */
+  fail(error: unknown): void {
+    const receiver = this.#takeReceiver();
+    receiver?.fail(this.#close(error));
   }
 
   /** Ends the source. An item that is already requested is the last one. */
   async return(): Promise<IteratorResult<unknown>> {
+    this.#isReturning = true;
     try {
       await this.#source?.return?.();
       const isAbandoned = this.#open === undefined && !this.#done;
@@ -54,32 +85,39 @@ export abstract class StreamRelay implements AsyncIterableIterator<unknown> {
     }
   }
 
-  async #openSource(): Promise<IteratorResult<unknown>> {
+  /** Never rejects. */
+  async #openSource(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
-    if (!open) return DONE;
-    const source = (await open())[Symbol.asyncIterator]();
-    this.#source = source;
-    if (!this.#done) return this.pull(source);
-    // The reader stopped while the source was opening.
-    await source.return?.();
-    return DONE;
+    try {
+      const source = await open?.();
+      this.#source = source?.[Symbol.asyncIterator]();
+      if (this.#source && !this.#done) {
+        requestNext(this.#source, this);
+        return;
+      }
+      // The reader stopped while the source was opening.
+      await this.#source?.return?.();
+      this.receive(DONE);
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
-  readonly #receive = (next: IteratorResult<unknown>): IteratorResult<unknown> => {
-    try {
-      if (!next.done) return { done: false, value: this.mapItem(next.value) };
-      if (!this.#done) this.onEnd();
-      this.#done = true;
-      return DONE;
-    } catch (error) {
-      throw this.#close(error);
-    }
-  };
+  #takeReceiver(): ItemReceiver<unknown> | undefined {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    return receiver;
+  }
 
-  readonly #fail = (error: unknown): never => {
-    throw this.#close(error);
-  };
+  #resultOf(next: IteratorResult<unknown>): IteratorResult<unknown> {
+    if (!next.done) return { done: false, value: this.mapItem(next.value) };
+    // `return` reports that the reader has stopped.
+    if (this.#isReturning) return DONE;
+    if (!this.#done) this.onEnd();
+    this.#done = true;
+    return DONE;
+  }
 
   #close(error: unknown): unknown {
     if (this.#done) return error;

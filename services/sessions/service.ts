@@ -176,7 +176,7 @@ export async function openSessions(
     log.warn({ err: error }, 'reading the last events of followed sessions failed; trying again');
   const followers = createFollowers({
     tails: createTails(db),
-    heads: events.heads,
+    headsAfter: events.headsAfter,
     bus,
     clock,
     warn: warnProbe,

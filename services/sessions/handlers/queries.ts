@@ -10,7 +10,7 @@ import type {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { DERIVED_STATES, type DerivedState } from '../domain/derived-state.ts';
 import { checkDeploymentSessionsLimit, checkHistoryPage, checkPage } from '../domain/page.ts';
-import type { FollowChunk } from '../followers.ts';
+import type { FollowChunk } from '../journal-follower.ts';
 import { MESSAGES } from '../store/history.ts';
 import type { ListedTurn } from '../store/lists.ts';
 import { mergeDeltas } from '../store/merge-deltas.ts';

@@ -125,10 +125,11 @@ export const FIRST_MESSAGES = statement(
    order by i.session_id, m.last_seq`,
 );
 
-export const HEADS = statement(
-  'sessions.heads',
-  `select h.session_id, h.last_seq, s.deleted_at is not null as deleted
-   from heads h join sessions s using (session_id) where h.session_id = any($1)`,
+export const HEADS_AFTER = statement(
+  'sessions.heads_after',
+  `select h.session_id, h.last_seq
+   from unnest($1::text[], $2::bigint[]) i (session_id, seq)
+     join heads h on h.session_id = i.session_id and h.last_seq > i.seq`,
 );
 
 /** A row of the journal with the events of one append. */

@@ -4,7 +4,7 @@ import { cut, type EventPage, eventsOf } from './event-pages.ts';
 import {
   AFTER,
   FILES_AFTER,
-  HEADS,
+  HEADS_AFTER,
   HISTORY_AFTER,
   type JournalRow,
   MESSAGES_AFTER,
@@ -22,7 +22,6 @@ const MESSAGE_ROWS = 20;
 interface JournalHead {
   sessionId: string;
   lastSeq: number;
-  deleted: boolean;
 }
 
 /** Maximum number of events that one request reads when a filter excludes most of them. */
@@ -171,14 +170,10 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       return { events, nextCursor: hasMore ? encodeCursor(scope, String(position)) : nextCursor };
     },
 
-    /** The last seq of these journals. */
-    async heads(sessionIds: string[], options?: ReadOptions): Promise<JournalHead[]> {
-      const rows = await db.rows<{ session_id: string; last_seq: number; deleted: boolean }>(
-        HEADS,
-        [sessionIds],
-        options,
-      );
-      return rows.map((row) => ({ sessionId: row.session_id, lastSeq: row.last_seq, deleted: row.deleted }));
+    /** Returns the heads of the journals with events after these seqs. The lists have the same length. */
+    async headsAfter(sessionIds: string[], seqs: number[]): Promise<JournalHead[]> {
+      const rows = await db.rows<{ session_id: string; last_seq: number }>(HEADS_AFTER, [sessionIds, seqs]);
+      return rows.map((row) => ({ sessionId: row.session_id, lastSeq: row.last_seq }));
     },
   };
 }

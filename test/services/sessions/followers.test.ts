@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createLocalBus } from '../../../lib/bus/local.ts';
-import { createFollowers, type FollowChunk } from '../../../services/sessions/followers.ts';
+import { createFollowers } from '../../../services/sessions/followers.ts';
+import type { FollowChunk } from '../../../services/sessions/journal-follower.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 const EVENTS_PER_READ = 256;
 const EVENT_CHARACTERS = 1_024;
 const READ_CHARACTERS = EVENTS_PER_READ * EVENT_CHARACTERS;
-/** The limits of followers.ts. */
+/** The limits of journal-follower.ts and read-ahead.ts. */
 const CHUNK_CHARACTERS = 64 * 1_024;
 const READ_AHEAD_CHARACTERS = 16 * 1_024 * 1_024;
 
@@ -24,7 +25,7 @@ function openFollowers(characters = EVENT_CHARACTERS) {
       }));
       return { events, complete: false };
     },
-    heads: async () => [],
+    headsAfter: async () => [],
     bus: createLocalBus(),
     clock,
     warn: () => {},
@@ -83,5 +84,36 @@ describe('followers of a journal', () => {
       expect((await nextChunk(chunks)).events[0]?.seq).toBe((position ?? 0) + 1);
       expect(opened.reads()).toBe(reads);
     }
+  });
+
+  it('read events whose hint was lost, which one query finds for all of them', async () => {
+    const clock = createFakeClock();
+    const asked: { sessionIds: string[]; seqs: number[] }[] = [];
+    let last = 1;
+    const followers = createFollowers({
+      tails: async (_, afterSeq) => ({
+        events: afterSeq < last ? [{ seq: last, type: 'user.message', json: '{}' }] : [],
+        complete: true,
+      }),
+      headsAfter: async (sessionIds, seqs) => {
+        asked.push({ sessionIds, seqs });
+        return last > 1 ? [{ sessionId: 'ses_1', lastSeq: last }] : [];
+      },
+      bus: createLocalBus(),
+      clock,
+      warn: () => {},
+    });
+    using _closed = { [Symbol.dispose]: () => followers.close() };
+    const follow = (sessionId: string, afterSeq: number) =>
+      followers.follow(sessionId, afterSeq, { types: [], isPassive: false }, new AbortController().signal);
+    const [waiting, slow, other] = [follow('ses_1', 0), follow('ses_1', 0), follow('ses_2', 1)];
+    for (const chunks of [waiting, slow, other]) await nextChunk(chunks);
+    expect((await nextChunk(waiting)).seq).toBe(1);
+    const found = nextChunk(waiting);
+    last = 2;
+    clock.advance(1_000);
+    expect((await found).seq).toBe(2);
+    // One of the followers of the session has not read its first event.
+    expect(asked).toEqual([{ sessionIds: ['ses_1', 'ses_2'], seqs: [0, 1] }]);
   });
 });
