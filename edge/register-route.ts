@@ -56,7 +56,7 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
   const handler: RawHandler =
     route.ignoresIfMatch || evaluatesIfMatch(route)
       ? handle
-      : async (request, reply) => {
+      : (request, reply) => {
           refuseIfMatch(request.raw);
           return handle(request, reply);
         };

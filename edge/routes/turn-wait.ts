@@ -24,20 +24,19 @@ type Waiting = Pick<Exchange, 'clients' | 'call' | 'draining'>;
  * Returns the turn when it, or the turn that its message was delivered into, has ended or blocked, or the state reached after `seconds` or when this process or the sessions
  * service stops.
  */
-export async function waitForTurn(
+export function waitForTurn(
   { clients, call, draining }: Waiting,
   turn: { sessionId: string; turnId: string },
   seconds: number,
 ): Promise<GetTurnResponse> {
   const waitMs = seconds * 1_000;
   const signal = AbortSignal.any([draining, ...(call.signal ? [call.signal] : [])]);
-  try {
-    const options = { ...call, signal, timeoutMs: waitMs + MARGIN_MS };
-    return await clients.sessions.getTurn({ ...turn, waitMs }, options);
-  } catch (error) {
+  const options = { ...call, signal, timeoutMs: waitMs + MARGIN_MS };
+  // Not an async function, whose state each waiting call would retain.
+  return clients.sessions.getTurn({ ...turn, waitMs }, options).catch((error: unknown) => {
     if (!draining.aborted || call.signal?.aborted) throw error;
     return clients.sessions.getTurn({ ...turn, waitMs: 0 }, call);
-  }
+  });
 }
 
 /**

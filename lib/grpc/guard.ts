@@ -78,8 +78,8 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
       const { trace, requestId } = headers;
       this.#requestId = requestId;
       // A call without a trace gets a trace id for its log lines, but no span.
-      this.#span = trace && this.#startSpan(trace);
-      this.#trace = this.#span?.trace ?? startTrace();
+      this.#span = trace && !tracer.silent ? this.#startSpan(trace) : undefined;
+      this.#trace = this.#span?.trace ?? trace ?? startTrace();
     }
 
     #startSpan(parent: Trace): Span {

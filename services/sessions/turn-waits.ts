@@ -23,6 +23,35 @@ interface WaitingCall {
   deadline: number;
 }
 
+/** One waiting call. It listens to the signal of the call itself, because a closure for each event would take more memory. */
+class TurnWait {
+  isHinted = false;
+  isOver = false;
+  #resume: (() => void) | undefined;
+
+  wake(): void {
+    this.isHinted = true;
+    this.#resume?.();
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#resume?.();
+  }
+
+  /** Called when the signal aborts. */
+  handleEvent(): void {
+    this.end();
+  }
+
+  /** Resolves at the next call of `wake` or `end`. */
+  sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+}
+
 /**
  * Waits for changes of sessions. A wait reads first, then after each hint about its session, and every POLL_MS. Hints that
  * come during a read cause one further read. A wait does not count as a follower, so the runner reports as rarely as
@@ -30,16 +59,15 @@ interface WaitingCall {
  */
 export class TurnWaits {
   readonly #clock: Clock;
-  /** The waits of each session, as the functions that wake them. */
-  readonly #waits = new Map<string, Set<() => void>>();
-  readonly #draining = new AbortController();
+  readonly #waits = new Map<string, Set<TurnWait>>();
   readonly #unsubscribe: () => void;
+  #isDraining = false;
   #count = 0;
 
   constructor({ bus, clock }: { bus: Bus; clock: Clock }) {
     this.#clock = clock;
     this.#unsubscribe = bus.subscribe('sessions.appended', (sessionId) => {
-      for (const wake of this.#waits.get(sessionId) ?? []) wake();
+      for (const wait of this.#waits.get(sessionId) ?? []) wait.wake();
     });
   }
 
@@ -48,42 +76,29 @@ export class TurnWaits {
    * when the caller leaves, and with DEPENDENCY_UNAVAILABLE when too many calls wait.
    */
   async wait<Value>(options: WaitOptions<Value>, call: WaitingCall): Promise<Value> {
-    const { sessionId, read, isFinal } = options;
+    const { sessionId } = options;
+    const { signal } = call;
     if (this.#count >= MAX_WAITS) throw overloaded('Too many requests wait for turns. Try again later.');
-    let isHinted = false;
-    let resume = () => {};
-    const wake = () => {
-      isHinted = true;
-      resume();
-    };
-    let isOver = this.#draining.signal.aborted;
-    const end = () => {
-      isOver = true;
-      resume();
-    };
+    const wait = new TurnWait();
+    if (this.#isDraining) wait.end();
     const waitMs = Math.min(options.waitMs, call.deadline - this.#clock.now().getTime() - DEADLINE_MARGIN_MS);
-    const cancelTimeout = this.#clock.after(Math.max(0, waitMs), end);
-    const left = AbortSignal.any([call.signal, this.#draining.signal]);
-    left.addEventListener('abort', end, { once: true });
-    this.#add(sessionId, wake);
+    const cancelTimeout = this.#clock.after(Math.max(0, waitMs), () => wait.end());
+    signal.addEventListener('abort', wait);
+    this.#add(sessionId, wait);
     try {
       for (;;) {
-        isHinted = false;
-        const value = await read();
-        if (call.signal.aborted) throw refuse('CANCELLED', 'The caller disconnected before the response.');
-        if (isOver || isFinal(value)) return value;
-        if (isHinted) continue;
-        const slept = new Promise<void>((resolve) => {
-          resume = resolve;
-        });
-        const cancelPoll = this.#clock.after(POLL_MS, wake);
-        await slept;
+        const last = await readLast(wait, options, signal);
+        if (last) return last.value;
+        // Both can have changed since the end of the read.
+        if (wait.isHinted || wait.isOver) continue;
+        const cancelPoll = this.#clock.after(POLL_MS, () => wait.wake());
+        await wait.sleep();
         cancelPoll();
       }
     } finally {
       cancelTimeout();
-      left.removeEventListener('abort', end);
-      this.#remove(sessionId, wake);
+      signal.removeEventListener('abort', wait);
+      this.#remove(sessionId, wait);
     }
   }
 
@@ -94,7 +109,8 @@ export class TurnWaits {
 
   /** Answers all waits with the state reached. Later waits are answered at once. */
   drain(): void {
-    this.#draining.abort();
+    this.#isDraining = true;
+    for (const waits of this.#waits.values()) for (const wait of waits) wait.end();
   }
 
   close(): void {
@@ -102,16 +118,31 @@ export class TurnWaits {
     this.#unsubscribe();
   }
 
-  #add(sessionId: string, wake: () => void): void {
+  #add(sessionId: string, wait: TurnWait): void {
     this.#count++;
     const waits = this.#waits.get(sessionId);
-    if (waits) waits.add(wake);
-    else this.#waits.set(sessionId, new Set([wake]));
+    if (waits) waits.add(wait);
+    else this.#waits.set(sessionId, new Set([wait]));
   }
 
-  #remove(sessionId: string, wake: () => void): void {
+  #remove(sessionId: string, wait: TurnWait): void {
     this.#count--;
     const waits = this.#waits.get(sessionId);
-    if (waits?.delete(wake) && waits.size === 0) this.#waits.delete(sessionId);
+    if (waits?.delete(wait) && waits.size === 0) this.#waits.delete(sessionId);
   }
+}
+
+/**
+ * Returns the value if it is the last one. This is a function of its own because a local variable of `wait` would retain the
+ * value while the call waits.
+ */
+async function readLast<Value>(
+  wait: TurnWait,
+  { read, isFinal }: WaitOptions<Value>,
+  signal: AbortSignal,
+): Promise<{ value: Value } | undefined> {
+  wait.isHinted = false;
+  const value = await read();
+  if (signal.aborted) throw refuse('CANCELLED', 'The caller disconnected before the response.');
+  return wait.isOver || isFinal(value) ? { value } : undefined;
 }

@@ -73,6 +73,16 @@ describe('TurnWaits.wait', () => {
     expect(await waits.wait(options, later)).toBe(0);
   });
 
+  it('resolves when the process stops right after a read', async () => {
+    const { waits, options } = openWait();
+    const isFinal = () => {
+      queueMicrotask(() => waits.drain());
+      return false;
+    };
+    const call = { signal: new AbortController().signal, deadline: Number.POSITIVE_INFINITY };
+    expect(await waits.wait({ ...options, isFinal }, call)).toBe(0);
+  });
+
   it('rejects with CANCELLED when the caller leaves', async () => {
     const leaving = new AbortController();
     const { state, answer, waits } = openWait({ signal: leaving.signal });
