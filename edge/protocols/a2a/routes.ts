@@ -1,5 +1,9 @@
+import { lazyModule } from '../../../lib/lazy-module.ts';
 import { route } from '../../route.ts';
 import { CONTENT_ERRORS } from '../../schemas/content.ts';
+
+const loadCard = lazyModule(() => import('./card.ts'));
+const loadServing = lazyModule(() => import('./serve.ts'));
 
 const DOCUMENT = 'https://a2a-protocol.org/latest/specification';
 const MESSAGE = {
@@ -47,7 +51,7 @@ export const a2aRoutes = [
     errors: ['AGENT_NOT_FOUND'],
     config: { protocol: 'a2a', authorizesItself: true },
     createHandler: (context) => async (request, reply) => {
-      const { sendCard } = await import('./card.ts');
+      const { sendCard } = await loadCard();
       return sendCard(context, request, reply);
     },
   }),
@@ -86,7 +90,7 @@ export const a2aRoutes = [
     ],
     config: { protocol: 'a2a', longLived: true },
     createHandler: (context) => async (request, reply) => {
-      const { serveA2a } = await import('./serve.ts');
+      const { serveA2a } = await loadServing();
       return serveA2a(context, request, reply);
     },
   }),

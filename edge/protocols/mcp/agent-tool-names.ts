@@ -12,13 +12,13 @@ interface NamedAgent {
 /** The names of the tools of agents, by agent id: `ask_<slug>_<end of the id>`, each unique among these agents. */
 export function agentToolNames(agents: readonly NamedAgent[]): Map<string, string> {
   const bySlug = Map.groupBy(agents, ({ name }) => slugOf(name));
-  return new Map(
-    agents.map(({ agentId, name }) => {
-      const slug = slugOf(name);
-      const others = (bySlug.get(slug) ?? []).filter((other) => other.agentId !== agentId);
-      return [agentId, `${PREFIX}${slug}_${uniqueEnd(agentId, others)}`];
-    }),
-  );
+  const names = new Map<string, string>();
+  for (const [slug, same] of bySlug)
+    for (const { agentId } of same) {
+      const others = same.filter((other) => other.agentId !== agentId);
+      names.set(agentId, `${PREFIX}${slug}_${uniqueEnd(agentId, others)}`);
+    }
+  return names;
 }
 
 function uniqueEnd(agentId: string, others: readonly NamedAgent[]): string {
@@ -33,9 +33,10 @@ const endOf = (agentId: string, characters: number) => agentId.slice(-characters
 
 /** The agent's name in lower case, with `_` for each character that is not in [a-z0-9]. */
 function slugOf(name: string): string {
-  return Array.from(name.toLowerCase(), (character) => (/[a-z0-9]/.test(character) ? character : '_'))
-    .slice(0, MAX_SLUG_CHARACTERS)
-    .join('');
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/gu, '_')
+    .slice(0, MAX_SLUG_CHARACTERS);
 }
 
 /** A tool name that an agent can have. */

@@ -21,11 +21,11 @@ export async function listExposedAgents(
 
 /** An agent that the endpoint offers to the caller. Refuses with AGENT_NOT_FOUND. */
 export async function exposedAgent(
-  { context, call, agentId: only }: McpOperation,
+  { context, call, agentId: only, agent }: McpOperation,
   agentId: string,
 ): Promise<Agent> {
   checkPath({ agent_id: agentId });
   if (only !== undefined && only !== agentId)
     throw refuse('AGENT_NOT_FOUND', 'Unknown agent. This endpoint has another one.');
-  return requireExposedAgent(context.clients, call, agentId, 'mcp');
+  return agent ?? requireExposedAgent(context.clients, call, agentId, 'mcp');
 }

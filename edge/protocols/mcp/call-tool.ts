@@ -43,7 +43,7 @@ export async function callTool(
     const tool = await findTool(operation, name);
     const problems = tool.inspectInput(args);
     if (problems.length > 0) throw invalidArguments(operation, tool, problems);
-    return await runTool(tool, args, operation, exchange);
+    return resultOf(tool, await runTool(tool, args, operation, exchange));
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     const text = JSON.stringify({ error: noteFailure(operation, error) });
@@ -51,20 +51,26 @@ export async function callTool(
   }
 }
 
-async function runTool(
+function runTool(
   tool: Tool,
   args: Record<string, unknown>,
   operation: McpOperation,
   exchange: ServerContext,
-): Promise<CallToolResult | InputRequiredResult> {
+): ReturnType<Tool['call']> {
   const { wait_seconds: given } = args;
   const seconds = typeof given === 'number' ? given : undefined;
   const progress = createProgressReporter(exchange);
   const state = stateOf(tool, operation, exchange);
   const responses = exchange.mcpReq.inputResponses ?? {};
-  const result = state
-    ? await continueTurn(operation, state, responses, { seconds, progress })
-    : await tool.call(args, operation, progress);
+  return state
+    ? continueTurn(operation, state, responses, { seconds, progress })
+    : tool.call(args, operation, progress);
+}
+
+function resultOf(
+  tool: Tool,
+  result: Awaited<ReturnType<Tool['call']>>,
+): CallToolResult | InputRequiredResult {
   if ('deferred' in result) return result.deferred;
   const [problem] = tool.inspectOutput(result.structured);
   if (problem)

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../../lib/error-codes.ts';
 import type { Caller, CallOptions } from '../../../lib/grpc/contract.ts';
+import type { Agent } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { publicError, toRefusal } from '../../errors.ts';
 import type { RouteContext } from '../../route.ts';
 import type { ClientCapabilities } from './client-capabilities.ts';
@@ -18,6 +19,8 @@ export interface McpOperation {
   scopes: readonly string[];
   /** The only agent that this endpoint offers. Undefined: all that the caller may use. */
   agentId: string | undefined;
+  /** That agent as it was at the beginning of the request. Undefined for subscriptions, which outlive it. */
+  agent?: Agent;
   requestId: FastifyRequest['id'];
   client: ClientCapabilities;
   outcome: OperationOutcome;

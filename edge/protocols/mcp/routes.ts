@@ -1,4 +1,8 @@
+import { lazyModule } from '../../../lib/lazy-module.ts';
 import { type RawRoute, route } from '../../route.ts';
+
+/** The library is loaded with the first request. */
+const loadServing = lazyModule(() => import('./serve.ts'));
 
 const MESSAGE = {
   type: 'object',
@@ -44,8 +48,7 @@ const mcpRoute = ({
     config: { protocol: 'mcp', longLived: true },
     createHandler(context) {
       return async (request, reply) => {
-        // The library is loaded with the first request.
-        const { serveMcp } = await import('./serve.ts');
+        const { serveMcp } = await loadServing();
         const { agent_id: agentId } = request.params as { agent_id?: string };
         return serveMcp(context, request, reply, agentId);
       };

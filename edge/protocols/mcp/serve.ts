@@ -1,4 +1,4 @@
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callOf } from '../../authentication/authenticator.ts';
 import { toRefusal } from '../../errors.ts';
@@ -12,6 +12,7 @@ import { observeOperation } from './observation.ts';
 import type { McpOperation } from './operation.ts';
 import { subscriptionContext } from './resources/context.ts';
 import { Subscription } from './resources/subscription.ts';
+import { answerRequest, toolRequest } from './result-transport.ts';
 import { createServer } from './server.ts';
 import { refuseTaskNotifications } from './tasks/task-notifications.ts';
 
@@ -34,9 +35,15 @@ export async function serveMcp(
     client: NO_CAPABILITIES,
   };
   try {
-    if (agentId !== undefined) await exposedAgent(operation, agentId);
-    const web = webRequest(request, operation.call.signal);
-    const response = await answer(operation, message, web);
+    if (agentId !== undefined) {
+      const agent = await exposedAgent(operation, agentId);
+      if (message.method !== LISTEN) operation.agent = agent;
+    }
+    const response = await answer(operation, message, request);
+    if (typeof response === 'string') {
+      reply.type('application/json');
+      return response;
+    }
     await sendResponse(response, reply, context);
     if (response.status >= 400) operation.outcome.errorCode ??= 'INVALID_REQUEST';
     return reply;
@@ -48,22 +55,48 @@ export async function serveMcp(
   }
 }
 
-/** A handler of its own for each request, so that nothing is shared between callers. */
-async function answer(
+/** The factory of the server object of each request that is being answered. */
+const factories = new WeakMap<Request, McpServerFactory>();
+
+/**
+ * Answers all requests but subscriptions. It creates a server object for each request and keeps nothing between requests. A
+ * handler for each request would be a noticeable part of a call that waits.
+ */
+const handler = createMcpHandler((request) => {
+  const create = request.requestInfo && factories.get(request.requestInfo);
+  if (!create) throw new Error('The request is not being answered.');
+  return create(request);
+});
+
+/** Not an async function, whose state a call that waits would retain. */
+function answer(
+  operation: McpOperation,
+  received: ReceivedMessage,
+  incoming: FastifyRequest,
+): Promise<Response | string> {
+  const { value: message, method } = received;
+  const { context, call } = operation;
+  const tools = context.mcpServerFactory ? undefined : toolRequest(message, incoming.headers);
+  if (tools) return answerRequest(createServer(operation, 'modern', method), tools, call.signal);
+  const { mcpServerFactory = ({ era }) => createServer(operation, era, method) } = context;
+  const request = webRequest(incoming, call.signal);
+  if (method === LISTEN) return listen(operation, received, request, mcpServerFactory);
+  factories.set(request, mcpServerFactory);
+  return handler.fetch(request, { parsedBody: message });
+}
+
+async function listen(
   operation: McpOperation,
   received: ReceivedMessage,
   request: Request,
+  mcpServerFactory: McpServerFactory,
 ): Promise<Response> {
-  const { value: message } = received;
-  const { mcpServerFactory = ({ era }) => createServer(operation, era) } = operation.context;
-  if (message.method !== LISTEN)
-    return createMcpHandler(mcpServerFactory).fetch(request, { parsedBody: message });
   const refused = refuseTaskNotifications(received);
   if (refused) return refused;
-  const subscription = await Subscription.open(message, subscriptionContext(operation));
-  const handler = createMcpHandler(mcpServerFactory, { bus: subscription });
-  subscription.endWith(() => void handler.close());
-  const response = await handler.fetch(request, { parsedBody: subscription.message });
+  const subscription = await Subscription.open(received.value, subscriptionContext(operation));
+  const listener = createMcpHandler(mcpServerFactory, { bus: subscription });
+  subscription.endWith(() => void listener.close());
+  const response = await listener.fetch(request, { parsedBody: subscription.message });
   // The library has refused the request, or there is nothing to report.
   if (!subscription.isOpen) subscription.close();
   return response;

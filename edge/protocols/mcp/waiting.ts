@@ -30,35 +30,33 @@ export async function awaitTurn(
   seconds: number | undefined,
   progress: ProgressReporter | undefined,
 ): Promise<GetTurnResponse> {
+  const { context, call } = operation;
+  const { clients, clock, draining } = context;
+  const now = () => clock.now().getTime();
   const longest = progress ? MAX_SECONDS_WITH_PROGRESS : MAX_SECONDS;
-  const release = operation.context.protocolMetrics.beginWait('mcp');
+  const deadline = now() + Math.min(seconds ?? longest, longest) * 1_000;
+  const release = context.protocolMetrics.beginWait('mcp');
   try {
-    return await waitInSlices(operation, turn, Math.min(seconds ?? longest, longest), progress);
+    for (let round = 0; ; round++) {
+      const begun = now();
+      const slice = Math.min(
+        sliceSeconds(round, progress),
+        Math.max(0, Math.ceil((deadline - begun) / 1_000)),
+      );
+      const found = answeringTurn(await waitForTurn({ clients, call, draining }, turn, slice));
+      const isOpen = OPEN.has(found.turn?.status ?? '');
+      if (!isOpen || draining.aborted || now() >= deadline) return found;
+      if (now() - begun < (slice * 1_000) / 2) await wait(clock, RETRY_MS, call.signal);
+      await progress?.(await describeTurn(operation, turn, found));
+    }
   } finally {
     release();
   }
 }
 
-async function waitInSlices(
-  operation: McpOperation,
-  turn: AwaitedTurn,
-  seconds: number,
-  progress: ProgressReporter | undefined,
-): Promise<GetTurnResponse> {
-  const { context, call } = operation;
-  const { clients, clock, draining } = context;
-  const now = () => clock.now().getTime();
-  const deadline = now() + seconds * 1_000;
-  for (let round = 0; ; round++) {
-    const begun = now();
-    const longest = progress ? (PROGRESS_SECONDS[round] ?? PROGRESS_SECONDS.at(-1) ?? 1) : SLICE_SECONDS;
-    const slice = Math.min(longest, Math.max(0, Math.ceil((deadline - begun) / 1_000)));
-    const found = answeringTurn(await waitForTurn({ clients, call, draining }, turn, slice));
-    const isOpen = OPEN.has(found.turn?.status ?? '');
-    if (!isOpen || draining.aborted || now() >= deadline) return found;
-    if (now() - begun < (slice * 1_000) / 2) await wait(clock, RETRY_MS, call.signal);
-    await progress?.(await describeTurn(operation, turn, found));
-  }
+/** The longest wait of a round. */
+function sliceSeconds(round: number, progress: ProgressReporter | undefined): number {
+  return progress ? (PROGRESS_SECONDS[round] ?? PROGRESS_SECONDS.at(-1) ?? 1) : SLICE_SECONDS;
 }
 
 /** Returns the turn as it is now. */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../lib/error-codes.ts';
+import { lazyModule } from '../../../lib/lazy-module.ts';
 import { callOf } from '../../authentication/authenticator.ts';
 import type { RawQuery } from '../../input/query.ts';
 import { type RawRoute, route } from '../../route.ts';
@@ -8,6 +9,10 @@ import { CONTENT_ERRORS } from '../../schemas/content.ts';
 import { findModel, listModels, modelObject } from './models.ts';
 import { observed } from './observation.ts';
 import { sendJson } from './send-json.ts';
+
+const loadChat = lazyModule(() => import('./chat/route.ts'));
+const loadCreation = lazyModule(() => import('./responses/create.ts'));
+const loadStored = lazyModule(() => import('./responses/stored.ts'));
 
 const BASE = '/openai/v1';
 const DOCUMENT = 'https://platform.openai.com/docs/api-reference';
@@ -143,7 +148,7 @@ export const openaiRoutes = [
     streams: true,
     errors: MESSAGE_ERRORS,
     createHandler: (context) => async (request, reply) => {
-      const { answerChat } = await import('./chat/route.ts');
+      const { answerChat } = await loadChat();
       return answerChat(context, request, reply);
     },
   }),
@@ -161,7 +166,7 @@ export const openaiRoutes = [
     streams: true,
     errors: MESSAGE_ERRORS,
     createHandler: (context) => async (request, reply) => {
-      const { createResponse } = await import('./responses/create.ts');
+      const { createResponse } = await loadCreation();
       return createResponse(context, request, reply);
     },
   }),
@@ -180,7 +185,7 @@ export const openaiRoutes = [
     errors: ['SESSION_NOT_FOUND'],
     createHandler: (context, readQuery) => async (request, reply) => {
       const query = readQuery(request.query as RawQuery) as { stream?: boolean; starting_after?: number };
-      const { retrieveResponse } = await import('./responses/stored.ts');
+      const { retrieveResponse } = await loadStored();
       const { stream = false, starting_after: startingAfter } = query;
       return retrieveResponse(context, request, reply, { stream, startingAfter });
     },
@@ -195,7 +200,7 @@ export const openaiRoutes = [
     object: { name: 'response', path: 'responses/cancel', example: { ...RESPONSE, status: 'cancelled' } },
     errors: ['SESSION_NOT_FOUND'],
     createHandler: (context) => async (request, reply) => {
-      const { cancelResponse } = await import('./responses/stored.ts');
+      const { cancelResponse } = await loadStored();
       return cancelResponse(context, request, reply);
     },
   }),
@@ -213,7 +218,7 @@ export const openaiRoutes = [
     },
     errors: ['SESSION_NOT_FOUND'],
     createHandler: (context) => async (request, reply) => {
-      const { deleteResponse } = await import('./responses/stored.ts');
+      const { deleteResponse } = await loadStored();
       return deleteResponse(context, request, reply);
     },
   }),

@@ -43,12 +43,8 @@ const TEMPLATES = [
   },
 ];
 
-/**
- * Serves the sessions of the caller as resources. The capability `subscribe` belongs to `subscriptions/listen`: requests of
- * earlier revisions have no stream on which changes could be reported.
- */
-export function serveResources(server: Server, context: ResourceContext, canSubscribe: boolean): void {
-  server.registerCapabilities({ resources: canSubscribe ? { subscribe: true } : {} });
+/** Serves the sessions of the caller as resources. */
+export function serveResources(server: Server, context: ResourceContext): void {
   server.setRequestHandler('resources/list', async () => {
     try {
       return { resources: (await context.newestSessions(LISTED_SESSIONS)).map(transcriptOf) };

@@ -22,14 +22,13 @@ export interface TaskSource {
   cancel(taskId: string): Promise<void>;
 }
 
-const EXTENSION = { [TASKS_EXTENSION_ID_V2]: {} };
+export const TASKS_EXTENSION = { [TASKS_EXTENSION_ID_V2]: {} };
 
 /**
  * Serves the tasks extension (https://modelcontextprotocol.io/extensions/tasks) of the revision 2026-07-28. Every method needs
  * the capability of the client in the same request.
  */
 export function serveTasks(server: Server, sourceOf: (exchange: ServerContext) => TaskSource): void {
-  server.registerCapabilities({ extensions: EXTENSION });
   server.setRequestHandler(
     'tasks/get',
     { params: GetTaskRequestV2Schema.shape.params },
@@ -65,7 +64,7 @@ export const taskNotFound = (data?: object) =>
   new ProtocolError(INVALID_PARAMS, 'The task was not found.', data);
 
 export const missingTasks = () =>
-  new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: EXTENSION } });
+  new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: TASKS_EXTENSION } });
 
 function requireTasks(exchange: ServerContext): void {
   if (!clientCapabilities(exchange).tasks) throw missingTasks();

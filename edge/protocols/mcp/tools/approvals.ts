@@ -71,7 +71,7 @@ export const approvalTools = [
     requires: 'approve',
     input: closed({
       session_id: sessionId('the conversation'),
-      approval_id: Type.String({ maxLength: 100, description: 'apr_…: the approval' }),
+      approval_id: Type.String({ maxLength: 100, description: 'apr_...: the approval' }),
       decision: Type.Enum(['allow', 'deny']),
       reason: optional(text('The reason that the agent is told.', { maxLength: 2_000 })),
       edited_input: optional(AnyObject('The input that replaces that of the agent. Only with `allow`.')),

@@ -14,7 +14,7 @@ export const conversationTools = [
     title: 'Begin a conversation',
     description:
       'Begins a conversation with an agent and waits for the answer to the first message. Use it for an agent that has no ' +
-      '`ask_…` tool, or to begin a conversation without a message, for example to write files before it.',
+      '`ask_...` tool, or to begin a conversation without a message, for example to write files before it.',
     annotations: WORKS,
     input: closed({
       agent_id: agentId('the agent, as `list_agents` names it'),

@@ -9,7 +9,7 @@ export const sessionId = (meaning: string) => identifier('ses', meaning);
 export const turnId = (meaning: string) => identifier('trn', meaning);
 
 const identifier = (prefix: string, meaning: string) =>
-  Type.String({ maxLength: 100, description: `${prefix}_…: ${meaning}` });
+  Type.String({ maxLength: 100, description: `${prefix}_...: ${meaning}` });
 
 export const nextCursor = nullable(Type.String(), {
   description: 'The `cursor` of the next page; null on the last page.',
@@ -31,6 +31,6 @@ export const idempotencyKey = optional(
   Type.String({
     pattern: '^[\\x21-\\x7e]{1,255}$',
     description:
-      'A unique text, 1–255 visible ASCII characters. A repeated call with the same key has no second effect, for 24 hours.',
+      'A unique text of 1 to 255 visible ASCII characters. A repeated call with the same key has no second effect, for 24 hours.',
   }),
 );

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type Api, createApi, dataOfCreated } from '../../../support/api.ts';
+import { until } from '../../../support/wait.ts';
 import { type Bench, pause } from '../../bench.ts';
 import { mcpRequest, toolCall } from '../../fixtures/mcp-request.ts';
 import { createMeter } from '../../subjects/meter.ts';
@@ -36,6 +37,8 @@ const WAITS = 1_000;
 /** Share of the calls that wait before the first measurement, which excludes one-time allocations. */
 const FIRST_SHARE = 0.2;
 const SETTLE_MS = 1_000;
+/** A busy machine takes seconds to begin all waits. */
+const WAITING_MS = 20_000;
 const WAIT_SECONDS = 50;
 
 /** u': calls of tools beside the same calls of the REST API, the list of tools, and calls that wait. */
@@ -108,6 +111,11 @@ async function measureList(bench: Bench, subject: Subject, api: Api): Promise<nu
   return listCpuMs;
 }
 
+async function waitingCalls({ origin }: Subject): Promise<number> {
+  const metrics = await (await fetch(`${origin}/metrics`)).text();
+  return Number(/^ahs_protocol_waits\{protocol="mcp"\} (\d+)$/m.exec(metrics)?.[1]);
+}
+
 /** Calls that wait for one turn. Each has a connection of its own. */
 async function measureWaits(bench: Bench, subject: Subject, api: Api) {
   const steps = [{ text: 'never', delay_ms: 3_600_000 }];
@@ -132,6 +140,7 @@ async function measureWaits(bench: Bench, subject: Subject, api: Api) {
       socket.write(text);
     }
     sockets.push(...opened);
+    await until('the calls wait', async () => (await waitingCalls(subject)) === sockets.length, WAITING_MS);
     await pause(SETTLE_MS);
   };
   try {

@@ -21,6 +21,22 @@ describe('/api/v1/mcp', () => {
     expect(one).toMatchObject({ agent_id: agent, description: 'Repeats.' });
   });
 
+  it('reads the only agent of an endpoint once for each request', async () => {
+    const agent = await api.createAgent();
+    await using client = await connectMcp(`${system.url}/api/v1/mcp/agents/${agent}`);
+    const reads = async () => {
+      const metrics = await (await fetch(`${system.url}/metrics`)).text();
+      const [, count] =
+        /^ahs_db_statement_duration_seconds_count\{.*"agents\.by_id"\} (\d+)$/m.exec(metrics) ?? [];
+      return Number(count);
+    };
+    const before = await reads();
+    expect(await call(client, 'get_agent', { agent_id: agent })).toMatchObject({
+      agent: { agent_id: agent },
+    });
+    expect((await reads()) - before).toBe(1);
+  });
+
   it('reports a refusal as the result of the tool', async () => {
     await using client = await connectMcp(`${system.url}/mcp`);
     const error = await callRefused(client, 'get_agent', { agent_id: 'agt_unknown' });

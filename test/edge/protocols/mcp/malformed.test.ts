@@ -111,6 +111,32 @@ describe('malformed requests to /mcp', () => {
     }
   });
 
+  const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' };
+  const { 'io.modelcontextprotocol/clientCapabilities': _, ...NO_CAPABILITIES } = META;
+  const BAD_CAPABILITIES = { ...META, 'io.modelcontextprotocol/clientCapabilities': { elicitation: 1 } };
+  it.each([
+    ['without the header Mcp-Name', modern, META, -32020],
+    ['without the header Mcp-Method', { 'mcp-protocol-version': '2026-07-28' }, META, -32020],
+    ['without capabilities', { ...modern, 'mcp-name': 'list_agents' }, NO_CAPABILITIES, -32602],
+    ['with invalid capabilities', { ...modern, 'mcp-name': 'list_agents' }, BAD_CAPABILITIES, -32602],
+    ['without the revision in the body', { ...modern, 'mcp-name': 'list_agents' }, {}, -32602],
+  ])('refuses a request of 2026-07-28 %s', async (_name, headers, _meta, code) => {
+    const params = { name: 'list_agents', arguments: {}, _meta };
+    const response = await send(request({ method: 'tools/call', params }), headers);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ id: 7, error: { code } });
+  });
+
+  it.each([
+    ['an unknown tool', { name: 'nothing', arguments: {} }],
+    ['missing arguments', { name: 'create_conversation', arguments: {} }],
+    ['arguments that are a list', { name: 'list_agents', arguments: [] }],
+  ])('refuses %s of a request of 2026-07-28 with the id of the request', async (_name, params) => {
+    const body = request({ method: 'tools/call', params: { ...params, _meta: META } });
+    const response = await send(body, { ...modern, 'mcp-name': params.name });
+    expect(await errorOf(response)).toMatchObject({ id: 7, error: { code: -32602 } });
+  });
+
   it('refuses media types, lengths, methods and agents in the form of JSON-RPC', async () => {
     const text = await send('{}', { 'content-type': 'text/plain' });
     expect([text.status, (await errorOf(text)).error.data?.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
