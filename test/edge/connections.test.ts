@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
 import { AuthorizationServer, protectServer } from '../support/authorization-server.ts';
 import { type McpTestServer, startMcpServer } from '../support/mcp-server.ts';
+import { addReviewedServer } from '../support/reviewed-server.ts';
 import { type System, startInProcess } from '../support/system.ts';
 import { until } from '../support/wait.ts';
 
@@ -32,16 +33,8 @@ describe('connections to MCP servers', () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  /** A reviewed server to which users connect. */
   async function createServer(name: string): Promise<string> {
-    const server = { name, url: remote.url, transport: 'streamable_http', authorization: 'personal' };
-    const { body } = await api.post('/admin/mcp-servers', server);
-    const id = String(body.data.mcp_server_id);
-    remote.accepts = undefined;
-    const probe = await api.post(`/admin/mcp-servers/${id}/probe`);
-    const { sha256 } = probe.body.data.catalogue as { sha256: string };
-    const tools = [{ name: 'find', offered: true, permission: 'allow', effect: 'once' }];
-    await api.send('PUT', `/admin/mcp-servers/${id}/catalogue`, { sha256, tools });
+    const id = await addReviewedServer(api, remote, name);
     protectServer(remote, issuer);
     return id;
   }

@@ -8,6 +8,7 @@ import { createAuthority } from '../support/certificates.ts';
 import { startFleet } from '../support/fleet.ts';
 import { type HttpsSite, openHttpsSite } from '../support/https-site.ts';
 import { type McpTestServer, startMcpServer } from '../support/mcp-server.ts';
+import { addReviewedServer } from '../support/reviewed-server.ts';
 import { scratch } from '../support/scratch.ts';
 import { rowsOn } from '../support/sql.ts';
 import { until } from '../support/wait.ts';
@@ -74,18 +75,7 @@ describe('the client id metadata document of a service behind TLS', () => {
   afterAll(() => stack.disposeAsync());
 
   async function createServer(): Promise<string> {
-    const server = {
-      name: 'remote',
-      url: remote.url,
-      transport: 'streamable_http',
-      authorization: 'personal',
-    };
-    const { body } = await api.post('/admin/mcp-servers', server);
-    const id = String(body.data.mcp_server_id);
-    const probe = await api.post(`/admin/mcp-servers/${id}/probe`);
-    const { sha256 } = probe.body.data.catalogue as { sha256: string };
-    const tools = [{ name: 'find', offered: true, permission: 'allow', effect: 'once' }];
-    await api.send('PUT', `/admin/mcp-servers/${id}/catalogue`, { sha256, tools });
+    const id = await addReviewedServer(api, remote, 'remote');
     protectServer(remote, issuer);
     return id;
   }

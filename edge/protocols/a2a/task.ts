@@ -38,14 +38,16 @@ function messageOf(turn: Turn, role: Role, parts: Part[]): Message {
 
 export const stateOf = ({ status }: Turn) => STATES[status] ?? TaskState.TASK_STATE_UNSPECIFIED;
 
+/** The time of the last change of a turn's status that is stored: its end, its start, or its creation. */
+export const updatedAt = ({ finishedAt, startedAt, createdAt }: Turn) => finishedAt ?? startedAt ?? createdAt;
+
 /** The status of a task. Of a task that waits, the message says what for, with data parts for what a client can answer. */
 export async function statusOf(operation: A2aOperation, turn: Turn): Promise<TaskStatus> {
-  const { finishedAt, startedAt, createdAt, errorJson } = turn;
-  const timestamp = (finishedAt ?? startedAt ?? createdAt)?.toISOString();
+  const timestamp = updatedAt(turn)?.toISOString();
   const status = { state: stateOf(turn), timestamp };
   const said = (parts: Part[]) => messageOf(turn, Role.ROLE_AGENT, parts);
   if (turn.status === 'failed') {
-    const { code, message } = JSON.parse(errorJson || '{}') as { code?: string; message?: string };
+    const { code, message } = JSON.parse(turn.errorJson || '{}') as { code?: string; message?: string };
     return { ...status, message: said([textPart(`${message} (${code})`)]) };
   }
   if (turn.status !== 'blocked') return { ...status, message: undefined };

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuthorizationServer, protectServer } from '../../support/authorization-server.ts';
 import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts';
+import { addReviewedServer } from '../../support/reviewed-server.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
 import { axeViolations, type ConsoleFixture, PAGE_STORAGE, startConsole, tabTo } from './console-fixture.ts';
@@ -51,15 +52,7 @@ describe('connections', () => {
 
   /** A reviewed server to which users connect, with OAuth or with this token. */
   async function createServer(name: string, token?: string): Promise<string> {
-    const server = { name, url: remote.url, transport: 'streamable_http', authorization: 'personal' };
-    const { body } = await fixture.api.post('/admin/mcp-servers', server);
-    const id = String(body.data.mcp_server_id);
-    remote.accepts = undefined;
-    remote.authorization = '';
-    const probe = await fixture.api.post(`/admin/mcp-servers/${id}/probe`);
-    const { sha256 } = probe.body.data.catalogue as { sha256: string };
-    const tools = [{ name: 'find', offered: true, permission: 'allow', effect: 'once' }];
-    await fixture.api.send('PUT', `/admin/mcp-servers/${id}/catalogue`, { sha256, tools });
+    const id = await addReviewedServer(fixture.api, remote, name);
     if (token === undefined) protectServer(remote, issuer);
     else {
       for (const path of Object.keys(remote.documents)) delete remote.documents[path];
