@@ -3,7 +3,7 @@ import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { ChatRecord, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { ChatKey, RecordedChat } from '../store/chats.ts';
+import type { ChatKey, RecordedChat } from '../store/chat-rows.ts';
 import type { SessionsHandlerContext } from './context.ts';
 
 type Methods = Pick<
@@ -23,10 +23,8 @@ export function chatHandlers({ access, chats, clock }: SessionsHandlerContext): 
       const { key, sessionId, turnId } = record ?? { key: Buffer.alloc(0), sessionId: '', turnId: '' };
       requireKey(key, '/record/key');
       if (!isId('trn', turnId)) throw refuseField('/record/turn_id', 'must be a trn_… id');
-      const chat = keyOf(key, callerOf(call).userId);
-      await access.asOwner(sessionId, call, () =>
-        chats.record(chat, { sessionId, turnId }, clock.now(), call),
-      );
+      const chat = { ...keyOf(key, callerOf(call).userId), sessionId, turnId, recordedAt: clock.now() };
+      await access.asOwner(sessionId, call, () => chats.record(chat, call));
       return {};
     },
 

@@ -1,20 +1,8 @@
+import type { SubmitOptions } from '../../../lib/db/batcher.ts';
 import { type Database, type ReadOptions, statement, type WriteOptions } from '../../../lib/db/database.ts';
-
-/* Which session and turn the keys of chats stand for. Keys of deleted sessions are unknown. */
-
-export interface ChatKey {
-  /** usr_… */
-  ownerId: string;
-  /** A SHA-256 digest. */
-  key: Buffer;
-}
-
-export interface RecordedChat {
-  key: Buffer;
-  sessionId: string;
-  turnId: string;
-  agentId: string;
-}
+import { createChatClaims } from './chat-claims.ts';
+import { createChatRecorder } from './chat-records.ts';
+import type { ChatKey, RecordedChat } from './chat-rows.ts';
 
 /** A chat that goes on. */
 export interface ContinuedChat extends RecordedChat {
@@ -22,52 +10,25 @@ export interface ContinuedChat extends RecordedChat {
   isClaimed: boolean;
 }
 
-const RECORD = statement(
-  'sessions.record_chat',
-  `insert into chat_prefixes (owner_id, key, session_id, turn_id, created_at) values ($1, $2, $3, $4, $5)
-   on conflict (owner_id, key) do update
-   set session_id = excluded.session_id, turn_id = excluded.turn_id, claimed_by = null, created_at = excluded.created_at`,
-);
-
-const COLUMNS = 'p.key, p.session_id as "sessionId", p.turn_id as "turnId", s.agent_id as "agentId"';
-
-const FIND = statement(
-  'sessions.find_chat',
-  `select ${COLUMNS} from chat_prefixes p join sessions s using (session_id)
-   where p.owner_id = $1 and p.key = $2 and s.owner_id = $1 and s.deleted_at is null`,
-);
-
 /**
- * Claims the record of a key unless another request has, or the session has a later turn or is archived. The row lock makes
- * one of two simultaneous requests wait for the other.
+ * The record of a key with its session. The limits keep the planner from reading all records or sessions of the owner: it
+ * knows neither how many keys there are nor, for a new table, how many rows.
  */
-const CLAIM = statement(
-  'sessions.claim_chat',
-  `update chat_prefixes p set claimed_by = $3
-   from sessions s
-   where p.owner_id = $1 and p.key = $2
-     and s.session_id = p.session_id and s.owner_id = $1 and s.deleted_at is null
-     and (p.claimed_by = $3 or (p.claimed_by is null and s.archived_at is null
-       and not exists (
-         select from turns later where later.session_id = p.session_id and later.position > (
-           select position from turns t where t.session_id = p.session_id and t.turn_id = p.turn_id
-         )
-       )))
-   returning ${COLUMNS}`,
-);
+const recordOf = (key: string) => `
+  select p.key, p.session_id as "sessionId", p.turn_id as "turnId", s.agent_id as "agentId"
+  from (select * from chat_prefixes where owner_id = $1 and key = ${key} limit 1) p
+    cross join lateral (
+      select owner_id, agent_id, deleted_at from sessions where session_id = p.session_id limit 1
+    ) s
+  where s.owner_id = $1 and s.deleted_at is null`;
 
-/**
- * The first key that is known. The limit in each lookup keeps the planner, which cannot know how many keys there are, from
- * reading all records of the owner.
- */
+const FIND = statement('sessions.find_chat', recordOf('$2'));
+
+/** The first key that is known. */
 const FIND_FIRST = statement(
   'sessions.find_first_chat',
   `select found.* from unnest($2::bytea[]) with ordinality k (key, position)
-     cross join lateral (
-       select ${COLUMNS} from chat_prefixes p join sessions s using (session_id)
-       where p.owner_id = $1 and p.key = k.key and s.owner_id = $1 and s.deleted_at is null
-       limit 1
-     ) found
+     cross join lateral (${recordOf('k.key')}) found
    order by k.position limit 1`,
 );
 
@@ -101,16 +62,10 @@ const DELETE_OLD = statement(
 export type ChatStore = ReturnType<typeof createChatStore>;
 
 export function createChatStore(db: Database) {
+  const claim = createChatClaims(db);
   return {
     /** Replaces an earlier record of the same key. */
-    async record(
-      { ownerId, key }: ChatKey,
-      { sessionId, turnId }: Pick<RecordedChat, 'sessionId' | 'turnId'>,
-      now: Date,
-      options?: WriteOptions,
-    ): Promise<void> {
-      await db.change(RECORD, [ownerId, key, sessionId, turnId, now], options);
-    },
+    record: createChatRecorder(db),
 
     async find({ ownerId, key }: ChatKey, options?: ReadOptions): Promise<RecordedChat | undefined> {
       const [found] = await db.rows<RecordedChat>(FIND, [ownerId, key], options);
@@ -119,11 +74,13 @@ export function createChatStore(db: Database) {
 
     /** Returns the record of the first key that is known, and claims it if it is the first key. */
     async continue(
-      { ownerId, keys, claim }: { ownerId: string; keys: readonly Buffer[]; claim: string },
-      options?: WriteOptions,
+      { ownerId, keys, claim: claimedBy }: { ownerId: string; keys: readonly Buffer[]; claim: string },
+      options?: SubmitOptions,
     ): Promise<ContinuedChat | undefined> {
-      // Most chats go on at their end. The statement of one key is planned once.
-      const [claimed] = await db.rows<RecordedChat>(CLAIM, [ownerId, keys[0], claim], options);
+      const [key] = keys;
+      if (!key) return undefined;
+      // Most chats go on at their end.
+      const claimed = await claim({ ownerId, key, claim: claimedBy }, options);
       if (claimed) return { ...claimed, isClaimed: true };
       const [found] = await db.rows<RecordedChat>(FIND_FIRST, [ownerId, keys], options);
       return found && { ...found, isClaimed: false };

@@ -30,11 +30,15 @@ describe.each(TRANSPORTS)('chats without a session id over %s', (transport) => {
     return turn.turnId;
   }
 
-  /** Creates a session with a finished turn, and records it. */
-  async function recorded() {
+  /** Creates a session with a finished turn. */
+  async function answered() {
     const sessionId = await begin('hello');
     const turnId = await finishTurn();
-    const record = { key: newKey(), sessionId, turnId };
+    return { key: newKey(), sessionId, turnId };
+  }
+
+  async function recorded() {
+    const record = await answered();
     await system.edge.recordChat({ record }, { caller });
     return record;
   }
@@ -57,6 +61,37 @@ describe.each(TRANSPORTS)('chats without a session id over %s', (transport) => {
     expect(new Set(forks)).toEqual(new Set([undefined, end]));
   });
 
+  it('simultaneous requests of different chats get their own records and refusals', async () => {
+    const records = [await answered(), await answered(), await answered()];
+    const attempts = records.map((record) => system.edge.recordChat({ record }, { caller }));
+    const [first] = records;
+    const foreign = system.edge.recordChat(
+      { record: { key: newKey(), sessionId: first?.sessionId ?? '', turnId: first?.turnId ?? '' } },
+      { caller: STRANGER },
+    );
+    await expect(foreign).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await Promise.all(attempts);
+
+    const requests = records.toReversed().map(({ key }) => resume([key]));
+    const [unknown, byStranger, ...answers] = await Promise.all([
+      resume([newKey()]),
+      resume([first?.key ?? newKey()], 'claim', STRANGER),
+      ...requests,
+    ]);
+    expect([unknown?.record, byStranger?.record]).toEqual([undefined, undefined]);
+    expect(answers).toEqual(records.toReversed().map((record) => ({ record, agentId: AGENT })));
+  });
+
+  it('simultaneous records of a key leave one of them', async () => {
+    const key = newKey();
+    const records = [
+      { ...(await answered()), key },
+      { ...(await answered()), key },
+    ];
+    await Promise.all(records.map((record) => system.edge.recordChat({ record }, { caller })));
+    expect(records).toContainEqual((await find(key)).record);
+  });
+
   it('a repeated request gets the same answer, also after it has sent its message', async () => {
     const record = await recorded();
     const first = await resume([record.key], 'request-1');
@@ -73,6 +108,20 @@ describe.each(TRANSPORTS)('chats without a session id over %s', (transport) => {
     await sendText(system, record.sessionId, 'and more');
     await finishTurn();
     expect(await resume([record.key])).toMatchObject({ record, forkAfterSeq: end });
+  });
+
+  it('a session that was compacted since goes on', async () => {
+    const { sessionId } = await answered();
+    let turnId = '';
+    for (const text of ['two', 'three', 'four', 'five']) {
+      await sendText(system, sessionId, text);
+      turnId = await finishTurn();
+    }
+    const record = { key: newKey(), sessionId, turnId };
+    await system.edge.recordChat({ record }, { caller });
+    const compaction = await system.edge.compactSession({ sessionId, idempotencyKey: '' }, { caller });
+    expect(await finishTurn()).toBe(compaction.turnId);
+    expect(await resume([record.key])).toMatchObject({ record, forkAfterSeq: undefined });
   });
 
   it('an archived session is forked', async () => {
