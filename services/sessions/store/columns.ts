@@ -68,6 +68,9 @@ function lookupsOf(rows: string, array: string): string {
   return `${rows} limit cardinality(${array})`;
 }
 
+/** The sessions whose ids are in `$1`, for lookups. */
+export const SESSION_IDS = lookupsOf('select unnest($1::text[]) as session_id', '$1::text[]');
+
 export function columnNames<Table extends Columns<never>>(columns: Table): (keyof Table & string)[] {
   return Object.keys(columns);
 }

@@ -1,4 +1,5 @@
 import { statement } from '../../../lib/db/database.ts';
+import { SESSION_IDS } from './columns.ts';
 import { CHANGES_HISTORY, HISTORY_CHANGE } from './history-filter.ts';
 
 /** Maximum size of a page in bytes. A page has at least one row, even if it is larger. */
@@ -108,10 +109,10 @@ export const FIRST_MESSAGES = statement(
   `select i.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events,
      array(select ${HISTORY_CHANGE} from turns t where t.session_id = i.session_id and ${CHANGES_HISTORY}) as changes
    from (
-     select session_id, exists (
-       select from journal j where j.session_id = s.session_id and ${IS_COMPACTED}
-     ) as is_compacted
-     from unnest($1::text[]) as s (session_id)
+     select session_id, (
+       select true from journal j where j.session_id = s.session_id and ${IS_COMPACTED} limit 1
+     ) is not null as is_compacted
+     from (${SESSION_IDS}) s
    ) i
    left join lateral (
      select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before

@@ -1,46 +1,8 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
 import { TRIGGERED } from '../domain/create.ts';
-import { type Columns, columnTable } from './columns.ts';
+import { type Columns, columnNames, columnTable } from './columns.ts';
 import { IS_STEERED, lockUnlockedHeads } from './state.ts';
-
-/** The leases that the runner still holds. Runners renew often, so that they soon learn of a lost lease. */
-const HELD = statement(
-  'sessions.held_leases',
-  `select t.session_id, t.turn_id, t.fence, t.lease_until, ${IS_STEERED} as is_steered
-   from unnest($2::text[], $3::text[], $4::bigint[]) as i (session_id, turn_id, fence)
-   join turns t on t.session_id = i.session_id and t.status = 'in_progress' and t.turn_id = i.turn_id and t.fence = i.fence
-   where t.runner_id = $1`,
-);
-
-const HELD_TURN = statement(
-  'sessions.held_turn',
-  `select t.owner_id, t.agent_id, t.agent_version from turns t
-   where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
-);
-
-const CHECKED_TURN = statement(
-  'sessions.checked_turn',
-  `select t.owner_id as "ownerId", t.agent_id as "agentId", s.agent_version as "agentVersion",
-     coalesce(s.deployment_id, '') as "deploymentId", t.priority = ${TRIGGERED} as triggered, coalesce(t.credential_uses, '[]') as "credentialUses"
-   from turns t join sessions s using (session_id)
-   where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
-);
-
-const RENEW = statement(
-  'sessions.renew_leases',
-  `update turns t set lease_until = $2
-   from unnest($3::text[], $4::text[], $5::bigint[]) as i (session_id, turn_id, fence)
-   where t.session_id = i.session_id and t.status = 'in_progress' and t.turn_id = i.turn_id and t.fence = i.fence
-     and t.runner_id = $1
-   returning t.turn_id`,
-);
-
-const EXPIRED = statement(
-  'sessions.expired_leases',
-  `select session_id, turn_id, fence from turns where status = 'in_progress' and lease_until < $1
-   order by lease_until limit $2`,
-);
 
 interface LeaseRow {
   session_id: string;
@@ -62,8 +24,46 @@ const LEASE = {
   turn_id: ['text', ({ turnId }) => turnId],
   fence: ['bigint', ({ fence }) => fence],
 } satisfies Columns<TurnLease>;
-/** Only the values of this table are used: the statements name their parameters. */
 const LEASES = columnTable<TurnLease, typeof LEASE>(2, LEASE);
+const LEASE_ROWS = LEASES.selectForLookups(columnNames(LEASE));
+
+/** The leases that the runner still holds. Runners renew often, so that they soon learn of a lost lease. */
+const HELD = statement(
+  'sessions.held_leases',
+  `select t.session_id, t.turn_id, t.fence, t.lease_until, ${IS_STEERED} as is_steered
+   from (${LEASE_ROWS}) i
+   join turns t on t.session_id = i.session_id and t.status = 'in_progress' and t.turn_id = i.turn_id and t.fence = i.fence
+   where t.runner_id = $1`,
+);
+
+const HELD_TURN = statement(
+  'sessions.held_turn',
+  `select t.owner_id, t.agent_id, t.agent_version from turns t
+   where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
+);
+
+const CHECKED_TURN = statement(
+  'sessions.checked_turn',
+  `select t.owner_id as "ownerId", t.agent_id as "agentId", s.agent_version as "agentVersion",
+     coalesce(s.deployment_id, '') as "deploymentId", t.priority = ${TRIGGERED} as triggered, coalesce(t.credential_uses, '[]') as "credentialUses"
+   from turns t join sessions s using (session_id)
+   where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
+);
+
+const RENEW = statement(
+  'sessions.renew_leases',
+  `update turns t set lease_until = $${LEASES.nextParameter}
+   from (${LEASE_ROWS}) i
+   where t.session_id = i.session_id and t.status = 'in_progress' and t.turn_id = i.turn_id and t.fence = i.fence
+     and t.runner_id = $1
+   returning t.turn_id`,
+);
+
+const EXPIRED = statement(
+  'sessions.expired_leases',
+  `select session_id, turn_id, fence from turns where status = 'in_progress' and lease_until < $1
+   order by lease_until limit $2`,
+);
 
 /** A turn whose lease is valid. */
 interface CheckedTurn {
@@ -124,7 +124,7 @@ export function createLeaseStore({ db, clock, leaseMs }: LeaseStoreContext) {
         );
         const values = LEASES.values(due.filter((row) => locked.has(row.session_id)).map(leaseOf));
         return {
-          rows: await tx.rows<LeaseRow>(RENEW, [runnerId, new Date(now + leaseMs), ...values]),
+          rows: await tx.rows<LeaseRow>(RENEW, [runnerId, ...values, new Date(now + leaseMs)]),
           skipped: due.filter((row) => !locked.has(row.session_id)),
         };
       });

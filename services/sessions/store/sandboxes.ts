@@ -69,7 +69,7 @@ const SEEN = statement(
   `update sandboxes s set seen_at = $2, status = i.status, reason = i.reason,
      updated_at = case when s.status = i.status then s.updated_at else $2 end,
      ended_at = case when i.status in ('lost', 'released') then $2 end
-   from (${REPORTS.select(columnNames(REPORT))}) i
+   from (${REPORTS.selectForLookups(columnNames(REPORT))}) i
    where s.sandbox_id = i.sandbox_id and s.runner_id = $1 and s.ended_at is null
    returning s.sandbox_id, s.end_reason`,
 );

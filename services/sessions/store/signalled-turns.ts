@@ -17,17 +17,20 @@ export interface FoundTurn {
 
 const LOCK_ID = statement('sessions.lock_turn_id', 'select pg_advisory_xact_lock(hashtextextended($1, 0))');
 
+/** A join with all sessions that are not deleted would look cheap to the planner as long as the table is new. */
+const IS_KEPT = '(select s.deleted_at is null from sessions s where s.session_id = t.session_id)';
+
 const FIND = statement(
   'sessions.find_signalled_turn',
-  `select t.position as seq from turns t join sessions s using (session_id)
-   where t.has_signals and t.turn_id = $1 and s.deleted_at is null`,
+  `select t.position as seq from turns t
+   where t.has_signals and t.turn_id = $1 and ${IS_KEPT}`,
 );
 
 const LOOK_UP = statement(
   'sessions.look_up_turns',
   `select t.session_id, case t.status when 'blocked' then h.stop_reason else t.stop_reason end as stop_reason, ${TURN_COLUMNS}
-   from turns t join sessions s using (session_id) join heads h using (session_id)
-   where t.has_signals and t.turn_id = any ($1::text[]) and s.deleted_at is null`,
+   from turns t join heads h using (session_id)
+   where t.has_signals and t.turn_id = any ($1::text[]) and ${IS_KEPT}`,
 );
 
 /** Keeps other transactions from queuing a turn with this id, also in another session. Taken before the head is locked. */

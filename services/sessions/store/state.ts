@@ -1,5 +1,6 @@
 import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
+import { SESSION_IDS } from './columns.ts';
 import { readRequests } from './turn-requests.ts';
 import { readOpenModelRequest, type TurnUsageRow, turnUsageOf, type UsageRow, usageOf } from './usage.ts';
 
@@ -43,15 +44,15 @@ const READ = statement(
   'sessions.state',
   `select ${HEAD_COLUMNS}, n.turn_id as next_turn_id, n.position as next_position,
      h.queued_turns > 0 and ${IS_STEERED} as is_steered, ${TURN_COLUMNS}
-   from heads h
+   from (${SESSION_IDS}) i
+   join heads h using (session_id)
    join sessions s using (session_id)
    left join turns t on t.session_id = h.session_id and t.status in ('in_progress', 'blocked')
    left join lateral (
      select turn_id, position from turns q
      where q.owner_id = s.owner_id and q.session_id = h.session_id and q.finished_at is null and q.status = 'queued'
      order by position limit 1
-   ) n on h.queued_turns > 0
-   where h.session_id = any($1)`,
+   ) n on h.queued_turns > 0`,
 );
 
 /**

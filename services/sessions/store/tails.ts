@@ -36,7 +36,7 @@ const REQUESTS = columnTable<RequestRow, typeof REQUEST>(1, REQUEST);
 const TAILS = statement(
   'sessions.tails',
   `select i.place, t.first_seq, t.types, t.events, t.more
-   from (${REQUESTS.select(columnNames(REQUEST))}) i
+   from (${REQUESTS.selectForLookups(columnNames(REQUEST))}) i
    cross join lateral (
      select first_seq, last_seq, types, events, more from (
        select first_seq, last_seq, types, events, lead(last_seq) over (order by last_seq) is not null as more,

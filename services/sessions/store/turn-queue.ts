@@ -48,7 +48,7 @@ const SHARES = columnTable<Share, typeof SHARE>(1, SHARE);
 const PICK = statement(
   'sessions.pick_turns',
   `select picked.*
-   from (${SHARES.select(columnNames(SHARE))}) i cross join lateral (
+   from (${SHARES.selectForLookups(columnNames(SHARE))}) i cross join lateral (
      select ${HEAD_COLUMNS}, h.queued_turns > 1 and ${IS_STEERED} as is_steered, ${TURN_COLUMNS}
      from turns t join heads h using (session_id) join sessions s using (session_id)
      where t.ready and t.priority = i.priority and t.owner_id = i.owner_id and t.agent_id = i.agent_id
