@@ -41,3 +41,28 @@ export function contextRules(settings: ContextSettings | undefined): ContextRule
     window,
   };
 }
+
+/** A context window in tokens of the provider, input and answer together, and where it was found. */
+export interface KnownWindow {
+  window: number;
+  /** A setting of the agent, the table of models, or a refusal of the provider. */
+  windowSource: 'agent' | 'model' | 'provider';
+}
+
+interface WindowCandidates {
+  ofAgent: number | undefined;
+  declared: number | undefined;
+  learned: number | undefined;
+}
+
+/**
+ * Returns the context window that counts: the setting of the agent, else the table of models. A window that a refusal of the
+ * provider has shown counts if it is smaller or the only one, because a longer request would be refused.
+ */
+export function chooseWindow({ ofAgent, declared, learned }: WindowCandidates): KnownWindow | undefined {
+  const known = ofAgent ?? declared;
+  if (learned !== undefined && (known === undefined || learned < known))
+    return { window: learned, windowSource: 'provider' };
+  if (known === undefined) return undefined;
+  return { window: known, windowSource: ofAgent === undefined ? 'model' : 'agent' };
+}

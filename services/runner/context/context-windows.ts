@@ -1,20 +1,12 @@
+import { chooseWindow, type KnownWindow } from '../../../lib/context-settings.ts';
 import { LruCache } from '../../../lib/lru.ts';
 import type { LengthRefusal } from '../models/length-refusal.ts';
 
 interface ModelExperience {
-  /** The window that a refusal has named or shown. */
-  window?: number;
   /** The longest input that the model has accepted, in its tokens. */
   accepted: number;
   /** Tokens of the provider in one estimated token. */
   ratio: number;
-}
-
-export interface KnownWindow {
-  /** In tokens of the provider: input and answer together. */
-  window: number;
-  /** A setting of the agent, the table of models, or a refusal of the provider. */
-  windowSource: 'agent' | 'model' | 'provider';
 }
 
 /** Shares learned windows with other runners. */
@@ -48,16 +40,13 @@ export class ContextWindows {
     this.#options = options;
   }
 
-  /** The window of the agent, of the table, or the learned one. Undefined if it is unknown. */
+  /** Undefined if the window is unknown. */
   async find(model: string, ofAgent: number | undefined): Promise<KnownWindow | undefined> {
     const { declaredWindow, learned } = this.#options;
-    const known = ofAgent ?? declaredWindow(model);
-    const refused = this.#models.get(model)?.window;
-    // A window that is declared too large would be refused by every request.
-    if (known !== undefined && (refused === undefined || known <= refused))
-      return { window: known, windowSource: ofAgent === undefined ? 'model' : 'agent' };
-    const shown = refused ?? (await learned.find(model));
-    return shown === undefined ? undefined : { window: shown, windowSource: 'provider' };
+    return chooseWindow({
+      ...{ ofAgent, declared: declaredWindow(model) },
+      learned: await learned.find(model),
+    });
   }
 
   /** The window in tokens. Undefined if it is unknown. */
@@ -72,10 +61,10 @@ export class ContextWindows {
   /** Notes the length of an input that the model has accepted. */
   accept(model: string, tokens: number, estimate: number): void {
     if (estimate < MIN_MEASURED || tokens <= 0) return;
-    const { ratio, accepted, ...known } = this.#experience(model);
+    const { ratio, accepted } = this.#experience(model);
     // Falls slowly, because requests with other texts follow.
     const next = Math.max(bounded(tokens / estimate), ratio * 0.9);
-    this.#models.set(model, { ...known, accepted: Math.max(accepted, tokens), ratio: next });
+    this.#models.set(model, { accepted: Math.max(accepted, tokens), ratio: next });
   }
 
   /** Learns from the refusal of an input. */
@@ -84,7 +73,7 @@ export class ContextWindows {
     const shown = Math.max(MIN_WINDOW, accepted, Math.floor((tokens ?? estimate) * UNKNOWN_PART));
     const window = limit ?? shown;
     const least = (tokens ?? window) / Math.max(1, estimate);
-    this.#models.set(model, { accepted, ratio: Math.max(ratio, bounded(least)), window });
+    this.#models.set(model, { accepted, ratio: Math.max(ratio, bounded(least)) });
     await this.#options.learned.store(model, window);
   }
 

@@ -14,7 +14,7 @@ interface LearnedWindowsOptions {
 const MAX_MODELS = 1_000;
 /** How long an answer counts, also one without a window. */
 const FRESH_MS = 60_000;
-/** The models of this process have no window. */
+/** Models of this process, whose windows no other runner needs. */
 const BUILT_IN = 'rehearsal/';
 
 /** The windows that all runners have learned. The agents service keeps them. */
@@ -24,11 +24,12 @@ export function createLearnedWindows({ agents, clock, log }: LearnedWindowsOptio
     cache.set(model, { window, until: clock.now().getTime() + FRESH_MS });
   return {
     async find(model) {
-      if (model.startsWith(BUILT_IN)) return undefined;
       const cached = cache.get(model);
-      if (cached && clock.now().getTime() < cached.until) return cached.window;
+      if (model.startsWith(BUILT_IN) || (cached && clock.now().getTime() < cached.until))
+        return cached?.window;
       try {
-        const { window } = await agents.getModelWindow({ model });
+        // A window that this runner could not store is missing there.
+        const { window = cached?.window } = await agents.getModelWindow({ model });
         keep(model, window);
         return window;
       } catch (error) {

@@ -1,5 +1,6 @@
 import type { ModelMessage, TextPart } from 'ai';
 import type { Clock } from '../../../lib/clock.ts';
+import type { KnownWindow } from '../../../lib/context-settings.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { SchemaValidator } from '../../../lib/json-schema/validator.ts';
@@ -9,7 +10,6 @@ import { toStorable } from '../../../lib/text.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { Event, Usage } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { KnownWindow } from '../context/context-windows.ts';
 import { publicTokens, UsageEstimate, usageOfStep } from '../context/step-usage.ts';
 import { type ModelFailure, refusedModelKey, stepTimeout } from '../models/failure.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';

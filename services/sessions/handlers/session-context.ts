@@ -1,3 +1,4 @@
+import { chooseWindow } from '../../../lib/context-settings.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type ContextEstimate, parseContext } from '../domain/context.ts';
@@ -11,23 +12,13 @@ type Methods = Pick<Handlers<SessionsServiceDefinition>, 'getSessionContext'>;
 /** Events behind the newest estimate that are read. With more, the history is unknown until the next request. */
 const MAX_EVENTS = 200;
 
-interface ContextWindow {
-  window: number | undefined;
-  windowSource: string | undefined;
-}
-
 /** The context of the next turn of a session, from what runners have reported and from the messages since. */
 export function contextHandlers(context: SessionsHandlerContext): Methods {
   const { agents, lists, contexts, events, access } = context;
 
-  /** As a runner finds it: a window that a provider has shown counts if it is smaller, or if there is no other. */
-  async function windowOf(model: string, ofAgent: number | undefined, call: Call): Promise<ContextWindow> {
-    const { window: shown, declaredWindow } = await agents.getModelWindow({ model }, withoutCaller(call));
-    const known = ofAgent ?? declaredWindow;
-    if (shown !== undefined && (known === undefined || shown < known))
-      return { window: shown, windowSource: 'provider' };
-    if (known === undefined) return { window: undefined, windowSource: undefined };
-    return { window: known, windowSource: ofAgent === undefined ? 'model' : 'agent' };
+  async function windowOf(model: string, ofAgent: number | undefined, call: Call) {
+    const { window, declaredWindow } = await agents.getModelWindow({ model }, withoutCaller(call));
+    return chooseWindow({ ofAgent, declared: declaredWindow, learned: window });
   }
 
   /** The tokens of the history of the next request. Undefined when the history is too long to be read now. */
@@ -62,7 +53,7 @@ export function contextHandlers(context: SessionsHandlerContext): Methods {
       const history = await historyTokens(sessionId, reported, options);
       return {
         model,
-        ...{ window: found.window, windowSource: found.windowSource },
+        ...{ window: found?.window, windowSource: found?.windowSource },
         ...{ strategy: rules.strategy, threshold: rules.threshold, keepTurns: rules.keepTurns },
         thresholdTokens: threshold === undefined ? undefined : scaled(threshold, ratio),
         systemTokens: system === undefined ? undefined : scaled(system, ratio),

@@ -281,6 +281,16 @@ describe('a refusal because of the length', () => {
     expect(chat.provider.refusals).toBeLessThanOrEqual(2);
   });
 
+  it('teaches a smaller window to runners whose agent has a larger one', async () => {
+    const runtime = { modelOptionsJson, context: { window: 40_000 } };
+    await using chat = await openConversation({ window: 8_000, runtime, outputBytes: () => 3_000 });
+    chat.fixture.agents.modelWindows.set(compatible.model, 8_000);
+    for (let turn = 0; turn < 20; turn++) expect(outcomeOf(await chat.send('call 2'))).toEqual(COMPLETED);
+    expect(compactionsOf(chat).length).toBeGreaterThan(0);
+    // The estimate of a new runner can be too low once.
+    expect(chat.provider.refusals).toBeLessThanOrEqual(1);
+  });
+
   it('compacts also when the provider does not tell the window', async () => {
     const refusal = () => 'Your input exceeds the context window of this model.';
     await using chat = await openConversation({
