@@ -24,44 +24,59 @@ export function estimatePromptTokens({ system, messages, tools }: EstimatedPromp
   return estimateTextTokens(system ?? '') + estimateToolTokens(tools) + estimateMessages(messages);
 }
 
-/** Every step of a turn estimates the whole prompt, of which most is known from the step before. Neither kind changes. */
+/**
+ * Every step of a turn estimates the whole prompt, of which most is known from the step before. Neither kind changes. Messages
+ * of texts are not kept, because measuring them again is cheaper.
+ */
 const messageTokens = new WeakMap<ModelMessage, number>();
 const toolTokens = new WeakMap<LanguageModelV4FunctionTool, number>();
 
-const fileTokens = new WeakMap<ModelMessage, number>();
-
-/** Estimates the tokens of the images and files of messages. Messages must not change afterwards. */
+/** Estimates the tokens of the images and files of messages. */
 export function estimateFiles(messages: readonly ModelMessage[]): number {
-  return sumOnce(messages, fileTokens, (message) =>
-    filePartsOf(message).reduce((sum, part) => sum + estimatePartTokens(part), 0),
-  );
-}
-
-/** Estimates the tokens of messages with their envelopes. Messages must not change afterwards. */
-export function estimateMessages(messages: readonly ModelMessage[]): number {
-  return sumOnce(messages, messageTokens, estimateMessageTokens);
-}
-
-function sumOnce<Item extends object>(
-  items: readonly Item[],
-  known: WeakMap<Item, number>,
-  estimate: (item: Item) => number,
-): number {
   let sum = 0;
-  for (const item of items) {
-    let tokens = known.get(item);
-    if (tokens === undefined) {
-      tokens = estimate(item);
-      known.set(item, tokens);
+  for (const { content } of messages) {
+    if (typeof content === 'string') continue;
+    for (const part of content) {
+      if (isFile(part)) sum += estimatePartTokens(part);
+      else if (part.type === 'tool-result' && isContent(part.output))
+        for (const output of part.output.value) if (isFile(output)) sum += estimatePartTokens(output);
     }
-    sum += tokens;
   }
   return sum;
 }
 
+/** Estimates the tokens of messages with their envelopes. Messages must not change afterwards. */
+export function estimateMessages(messages: readonly ModelMessage[]): number {
+  let sum = 0;
+  for (const message of messages)
+    sum += hasOnlyTexts(message)
+      ? estimateMessageTokens(message)
+      : estimateOnce(message, messageTokens, estimateMessageTokens);
+  return sum;
+}
+
+function hasOnlyTexts({ content }: ModelMessage): boolean {
+  if (typeof content === 'string') return true;
+  for (const { type } of content) if (type !== 'text') return false;
+  return true;
+}
+
+function estimateOnce<Item extends object>(
+  item: Item,
+  known: WeakMap<Item, number>,
+  estimate: (item: Item) => number,
+): number {
+  let tokens = known.get(item);
+  if (tokens === undefined) {
+    tokens = estimate(item);
+    known.set(item, tokens);
+  }
+  return tokens;
+}
+
 /** Estimates the tokens of the definitions of tools. Tools must not change afterwards. */
 export function estimateToolTokens(tools: readonly LanguageModelV4FunctionTool[]): number {
-  return sumOnce(tools, toolTokens, estimateTool);
+  return tools.reduce((sum, tool) => sum + estimateOnce(tool, toolTokens, estimateTool), 0);
 }
 
 function estimateTool({ name, description = '', inputSchema }: LanguageModelV4FunctionTool): number {
@@ -108,15 +123,6 @@ function estimateOutputTokens(output: ToolOutput): number {
 
 function isContent(output: ToolOutput): output is { type: 'content'; value: ToolParts } {
   return output.type === 'content';
-}
-
-/** The images and files of a message. */
-function filePartsOf({ content }: ModelMessage): AnyPart[] {
-  if (typeof content === 'string') return [];
-  return content.flatMap((part): AnyPart[] => {
-    if (isFile(part)) return [part];
-    return part.type === 'tool-result' && isContent(part.output) ? part.output.value.filter(isFile) : [];
-  });
 }
 
 function isFile({ type }: AnyPart): boolean {
