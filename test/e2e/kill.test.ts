@@ -50,7 +50,7 @@ describe('kill -9', () => {
     const agent = await api.createAgent({ model: compatible.model, context: { keep_turns: 1 } });
     const { body } = await api.post(`/agents/${agent}/conversations`, {});
     const session = `/sessions/${body.data.session_id}`;
-    for (const content of ['one', 'two'])
+    for (const content of ['one '.repeat(400), 'two'])
       await api.post(`${session}/messages`, { content, wait_seconds: 50 });
     const { body: accepted } = await api.post(`${session}/compact`);
     await program.exited;

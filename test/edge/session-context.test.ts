@@ -16,6 +16,9 @@ interface Context {
   last_compaction: object | null;
 }
 
+/** Longer than its summary. */
+const LONG = 'one '.repeat(400);
+
 describe('the context of a session', () => {
   let system: System;
   let api: Api;
@@ -54,7 +57,7 @@ describe('the context of a session', () => {
     api.list<JournalEvent>(`/sessions/${session}/events?types=${types}&limit=100`);
 
   it('is compacted by a turn of its own, without a message, and once', async () => {
-    const session = await conversation(summarizing, ['one '.repeat(400), 'two']);
+    const session = await conversation(summarizing, [LONG, 'two']);
     const before = await contextOf(session);
     const accepted = await compact(session);
     expect(accepted).toMatchObject({ status: 202, body: { data: { turn_id: expect.any(String) } } });
@@ -79,7 +82,7 @@ describe('the context of a session', () => {
   });
 
   it('is followed by turns that get the summary and the newest turn', async () => {
-    const session = await conversation(summarizing, ['one', 'two']);
+    const session = await conversation(summarizing, [LONG, 'two']);
     const { body } = await compact(session);
     await ended(session, body.data.turn_id);
     const { turn_id: next } = await send(session, 'three');
@@ -102,13 +105,13 @@ describe('the context of a session', () => {
     expect(await compact(short)).toMatchObject({ status: 200, body: { data: { turn_id: null } } });
     expect(await eventsOf(short, 'turn.queued')).toHaveLength(1);
 
-    const none = await conversation({ context: { strategy: 'none', keep_turns: 1 } }, ['one', 'two']);
+    const none = await conversation({ context: { strategy: 'none', keep_turns: 1 } }, [LONG, 'two']);
     expect(await compact(none)).toMatchObject({ status: 409, body: { code: 'COMPACTION_DISABLED' } });
   });
 
   it('is compacted once for an Idempotency-Key, also when there was nothing to do', async () => {
     const key = { 'Idempotency-Key': 'compact-1' };
-    const session = await conversation(summarizing, ['one', 'two']);
+    const session = await conversation(summarizing, [LONG, 'two']);
     const first = await compact(session, key);
     await ended(session, first.body.data.turn_id);
     const repeated = await compact(session, key);
@@ -122,7 +125,7 @@ describe('the context of a session', () => {
   });
 
   it('lets the last answer be regenerated as if it had not been compacted', async () => {
-    const session = await conversation(summarizing, ['one', 'two']);
+    const session = await conversation(summarizing, [LONG, 'two']);
     const { body } = await compact(session);
     await ended(session, body.data.turn_id);
     const [, last] = await api.list<{ turn_id: string }>(`/sessions/${session}/turns`);
@@ -139,7 +142,7 @@ describe('the context of a session', () => {
   it('is unchanged when the summary fails, and the turn fails with the reason', async () => {
     // It answers only with the steps of an agent.
     const context = { ...summarizing.context, model: 'rehearsal/script' };
-    const session = await conversation({ ...summarizing, context }, ['one', 'two']);
+    const session = await conversation({ ...summarizing, context }, [LONG, 'two']);
     const { body } = await compact(session);
     expect(await ended(session, body.data.turn_id)).toMatchObject({
       status: 'failed',

@@ -81,13 +81,13 @@ export async function compact(
   const { turnId } = turn.claimed;
   const essential = essentialTokens({ units, turnId, fixed });
   const { keepTurns } = rules;
+  const older = olderUnits({ units, turnId, keepTurns }).reduce((sum, { tokens }) => sum + tokens, 0);
+  // The part of a summary on demand that is about the older units.
+  const aboutOlder = Math.max(MIN_SUMMARY_TOKENS, older / 2);
   const maxSummary = Math.floor(
     Math.min(
       ...[SUMMARY_TOKENS, SUMMARY_PART * limits.max, limits.max - essential - SUMMARY_ENVELOPE],
-      // A summary that is not shorter than a short history would be of no use.
-      request.isOnDemand
-        ? summaryTokens + halfOf(olderUnits({ units, turnId, keepTurns }))
-        : Number.POSITIVE_INFINITY,
+      request.isOnDemand ? summaryTokens + aboutOlder : Number.POSITIVE_INFINITY,
     ),
   );
   const earlier = shortened(summary ?? '', Math.max(0, maxSummary));
@@ -99,6 +99,8 @@ export async function compact(
   const dropping = { ...base, newSummary: withoutSummary, isLossy: true };
   const summarizing = { ...base, newSummary: maxSummary + SUMMARY_ENVELOPE, isLossy: false };
   const isSummarizing = rules.strategy === 'summarize' && maxSummary >= MIN_SUMMARY_TOKENS;
+  // The summary of a history this short could be longer than the history.
+  if (request.isOnDemand && isSummarizing && older <= aboutOlder + SUMMARY_ENVELOPE) return { kind: 'fits' };
   let planned = await planAndMove(isSummarizing ? summarizing : dropping, request, options);
   let written: WrittenSummary = { summary: earlier };
   if (planned.kind === 'compact' && planned.plan.removed.length > 0) {
@@ -127,12 +129,6 @@ export async function compact(
     ...(cost && { model: cost.model, usage: publicTokens(cost.usage) }),
   };
   return { kind: 'compacted', data };
-}
-
-/** Half of the tokens of units, but at least those of a short summary. */
-function halfOf(units: readonly HistoryUnit[]): number {
-  const tokens = units.reduce((sum, unit) => sum + unit.tokens, 0);
-  return Math.max(MIN_SUMMARY_TOKENS, tokens / 2);
 }
 
 /** The tokens of the text around a summary. */

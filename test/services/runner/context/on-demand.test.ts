@@ -9,8 +9,10 @@ const summarizing = { modelOptionsJson: '{"max_output_tokens":1000}', context: {
 
 /** A conversation of three turns, of which the model keeps the newest one. */
 async function conversation(options: Partial<Parameters<typeof openConversation>[0]> = {}) {
-  const chat = await openConversation({ window: 40_000, runtime: summarizing, ...options });
-  for (const message of ['call 1', 'call 1', 'The newest turn.']) await chat.send(message);
+  const defaults = { window: 40_000, runtime: summarizing, outputBytes: () => 1_000 };
+  const chat = await openConversation({ ...defaults, ...options });
+  for (const message of ['call 1', 'call 1', `The newest turn. ${'A word. '.repeat(100)}`])
+    await chat.send(message);
   return chat;
 }
 
@@ -49,6 +51,14 @@ describe('a compaction on demand', () => {
     // The turn of the message that was sent meanwhile has taken the place of the newest one.
     expect(compactionsOf(chat)).toHaveLength(2);
     expect(await compact(chat)).toEqual(COMPLETED);
+  });
+
+  it('does not request a summary of turns so short that it could be longer', async () => {
+    await using chat = await conversation({ outputBytes: () => 10 });
+    const requests = chat.provider.requests.length;
+    expect(await compact(chat)).toEqual(COMPLETED);
+    expect(chat.provider.requests).toHaveLength(requests);
+    expect(compactionsOf(chat)).toEqual([]);
   });
 
   it('only moves large results to files with drop_tool_results', async () => {
