@@ -36,8 +36,11 @@ interface ParsedJson {
 
 function read(bytes: Buffer): ParsedJson {
   const text = decode(bytes);
-  const parsed = parse(text) ?? parse(decode(escapeUnstorable(bytes)));
+  const parsed = parse(text);
   if (parsed) return parsed;
+  const escaped = parse(decode(escapeUnstorable(bytes)));
+  // Here and not later: callers do not check members that they ignore.
+  if (escaped) checkStorable(escaped.value);
   throw malformed(text === undefined ? 'The body is not UTF-8.' : 'The body is not valid JSON.');
 }
 

@@ -207,6 +207,9 @@ describe('POST /sessions/{session_id}/ai-stream', () => {
     const unknown = { role: 'assistant', parts: [answer(`apr_${'7'.repeat(26)}`)] };
     expectRefusal(await post({ messages: [unknown] }), 'APPROVAL_NOT_FOUND');
     expectRefusal(await post({ content: 'a\0' }), 'INVALID_TEXT');
+    // A NUL byte is no JSON, also in a member that is not used.
+    const notJson = await client.post(session, '{"content":"a","id":"\0"}');
+    expect(expectRefusal(await readResponse(notJson), 'INVALID_TEXT')).toMatchObject([{ pointer: '/id' }]);
     const older = { role: 'assistant', parts: [{ type: 'dynamic-tool', output: 'binary \0 \ud800' }] };
     expect((await post({ messages: [older, { ...user, parts: [data, ...user.parts] }] })).status).toBe(200);
     expectRefusal(
