@@ -346,6 +346,13 @@ export const ERRORS = {
     'A part of the service is temporarily unavailable.',
     RETRYABLE,
   ),
+  CHANNEL_NOT_READY: kind(
+    503,
+    'dependency',
+    'operator',
+    'No channel worker has asked the product for the bot of the channel yet, so events cannot be checked. The connection of the channel shows the reason.',
+    RETRYABLE,
+  ),
   SANDBOX_UNAVAILABLE: kind(
     503,
     'dependency',

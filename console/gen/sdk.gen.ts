@@ -2796,7 +2796,7 @@ export const triggerDeployment = <ThrowOnError extends boolean = false>(options:
 /**
  * Receive an event of a messaging product
  *
- * Slack, Telegram and Discord send their events here, with their own signatures and in their own form. The provider `http` sends `{type, conversation, user, message | action | command}`, signed as Standard Webhooks. The event is stored before the response.
+ * Slack, Telegram and Discord send their events here, with their own signatures and in their own form. The provider `http` sends `{type, conversation, user, message | action | command}`, signed as Standard Webhooks. The event is stored before the response. Until a channel worker has asked the product for the bot of the channel, events are refused with CHANNEL_NOT_READY; the challenges and checks of products are answered.
  */
 export const receiveCallback = <ThrowOnError extends boolean = false>(options: Options<ReceiveCallbackData, ThrowOnError>): RequestResult<ReceiveCallbackResponses, ReceiveCallbackErrors, ThrowOnError> => (options.client ?? client).post<ReceiveCallbackResponses, ReceiveCallbackErrors, ThrowOnError>({
     url: '/deployments/{deployment_id}/callback',

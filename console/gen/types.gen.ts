@@ -17854,6 +17854,12 @@ export type ReceiveCallbackErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `CHANNEL_NOT_READY`: No channel worker has asked the product for the bot of the channel yet, so events cannot be checked. The connection of the channel shows the reason. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'CHANNEL_NOT_READY' | 'PEER_REJECTED';
+    };
+    /**
      * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {

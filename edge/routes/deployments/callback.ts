@@ -52,7 +52,8 @@ export const callbackRoutes = [
     description:
       'Slack, Telegram and Discord send their events here, with their own signatures and in their own form. The provider ' +
       '`http` sends `{type, conversation, user, message | action | command}`, signed as Standard Webhooks. The event is stored ' +
-      'before the response.',
+      'before the response. Until a channel worker has asked the product for the bot of the channel, events are refused with ' +
+      'CHANNEL_NOT_READY; the challenges and checks of products are answered.',
     parameters: SIGNATURE_HEADERS,
     requestBody: {
       content: {
@@ -83,7 +84,13 @@ export const callbackRoutes = [
     },
     impliedErrors: 'request',
     ignoresIfMatch: true,
-    errors: ['URI_TOO_LONG', 'DEPLOYMENT_NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'DEPLOYMENT_UNAUTHORIZED'],
+    errors: [
+      'URI_TOO_LONG',
+      'DEPLOYMENT_NOT_FOUND',
+      'PAYLOAD_TOO_LARGE',
+      'DEPLOYMENT_UNAUTHORIZED',
+      'CHANNEL_NOT_READY',
+    ],
     createHandler({ clients }) {
       return async (request, reply) => {
         const { raw } = request;

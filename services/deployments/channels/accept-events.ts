@@ -8,7 +8,8 @@ import type {
   AcceptEventsResponse,
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
-import type { Provider } from '../domain/channels/channel.ts';
+import type { ChannelIdentity, Provider } from '../domain/channels/channel.ts';
+import { channelNotReady } from '../domain/channels/connection.ts';
 import { withMoves } from '../domain/channels/moved-places.ts';
 import type { DeliveryStore, NewDelivery } from '../store/deliveries.ts';
 import type { PostStore } from '../store/posts.ts';
@@ -17,7 +18,7 @@ import type { ChannelSealing } from './channel-sealing.ts';
 import type { Inbox } from './inbox.ts';
 import type { MovePlaces } from './place-moves.ts';
 import { parseObject } from './products/json-members.ts';
-import type { Identity, ParsedEvent } from './products/product.ts';
+import type { ParsedEvent } from './products/product.ts';
 import { productOf } from './products/products.ts';
 
 interface AcceptEventsContext {
@@ -47,7 +48,9 @@ export function createAcceptEvents(context: AcceptEventsContext) {
     if (channel?.status !== 'enabled')
       throw refuse('LEASE_LOST', 'The channel was disabled or deleted, so its connection has ended.');
     const resume = sealedResume(request, call);
-    const identity = request.identity ?? channel.identity ?? undefined;
+    const identity = request.identity ?? channel.identity;
+    // The worker does not acknowledge the events, so the product sends them again.
+    if (!identity) throw channelNotReady();
     const parsed = request.eventsJson.map((json) => ({
       json,
       event: parse(channel.provider, identity, json),
@@ -94,7 +97,7 @@ export function createAcceptEvents(context: AcceptEventsContext) {
 const GONE = { outcome: 'gone' } as const;
 
 /** An event of another form must not end the connection. */
-function parse(provider: Provider, identity: Identity, json: string): ParsedEvent {
+function parse(provider: Provider, identity: ChannelIdentity, json: string): ParsedEvent {
   const event = parseObject(json);
   if (event === undefined) return { outcome: 'ignored', reason: 'malformed' };
   try {

@@ -7,12 +7,14 @@ import type {
   ReceiveCallbackRequest,
   ReceiveCallbackResponse,
 } from '../../../proto/gen/ahs/deployments/v1/channels.ts';
+import { type ChannelIdentity, NO_BOT } from '../domain/channels/channel.ts';
+import { channelNotReady } from '../domain/channels/connection.ts';
 import { deploymentNotFound } from '../domain/deployments.ts';
 import type { DeliveryStore, NewDelivery } from '../store/deliveries.ts';
 import type { ChannelReader, OpenChannel } from './channel-reader.ts';
 import type { EventOrigin, Inbox } from './inbox.ts';
 import type { MovePlaces } from './place-moves.ts';
-import type { CallbackAnswer, Identity, ParsedEvent, Product, StoredEvent } from './products/product.ts';
+import type { CallbackAnswer, ParsedEvent, Product, StoredEvent } from './products/product.ts';
 import { productOf } from './products/products.ts';
 import type { Verification } from './verification.ts';
 
@@ -57,21 +59,28 @@ export function createCallback(context: CallbackContext) {
    * Undefined until a worker has asked the product. A webhook is registered after its worker has stored the identity, which
    * another process can learn later than the first event arrives.
    */
-  async function identityOf(channel: OpenChannel, call: Call): Promise<Identity> {
-    if (channel.identity || channel.provider === 'http') return channel.identity ?? undefined;
+  async function identityOf(channel: OpenChannel, call: Call): Promise<ChannelIdentity | undefined> {
+    if (channel.provider === 'http') return NO_BOT;
+    if (channel.identity) return channel.identity;
     return (await channels.findCurrent(channel.deploymentId, call))?.identity ?? undefined;
   }
 
   /** Only the form of the provider `http` is ours, so only its senders learn what is wrong. */
-  function parse(
+  async function parse(
     channel: OpenChannel,
     product: Product,
-    { event, identity }: { event: unknown; identity: Identity },
+    event: unknown,
     origin: EventOrigin,
-  ): ParsedEvent {
+    call: Call,
+  ): Promise<ParsedEvent> {
+    if (event === undefined && channel.provider !== 'http')
+      return { outcome: 'ignored', reason: 'malformed' };
+    const identity = await identityOf(channel, call);
+    if (!identity) {
+      inbox.logUnused(channel, origin, { result: 'refused', reason: 'not_connected' });
+      throw channelNotReady();
+    }
     try {
-      if (event === undefined && channel.provider !== 'http')
-        return { outcome: 'ignored', reason: 'malformed' };
       return product.parse(event, identity);
     } catch (error) {
       if (error instanceof Refusal)
@@ -102,13 +111,14 @@ export function createCallback(context: CallbackContext) {
     const refusal = findRefusal(channel, product, request, origin);
     if (refusal) throw refusal;
     const event = product.decode(request);
-    const parsed = parse(channel, product, { event, identity: await identityOf(channel, call) }, origin);
+    if (product.isCheck(event)) return encoded(product.answer(event, undefined));
+    const parsed = await parse(channel, product, event, origin, call);
     if ('move' in parsed && parsed.move) await movePlaces(deploymentId, [parsed.move], call);
     const admission = inbox.admit(channel, parsed, origin);
     if ('delivery' in admission)
       return encoded(product.answer(event, await commit(channel, admission.delivery, call)));
-    if ('unused' in admission) inbox.logUnused(channel, origin, admission.unused);
-    if ('unused' in admission && admission.unused.result === 'refused') throw unauthorized();
+    inbox.logUnused(channel, origin, admission.unused);
+    if (admission.unused.result === 'refused') throw unauthorized();
     return encoded(product.answer(event, undefined));
   };
 }

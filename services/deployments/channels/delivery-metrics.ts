@@ -1,7 +1,9 @@
 import type { Metrics } from '../../../lib/metrics.ts';
+import type { Provider } from '../domain/channels/channel.ts';
+import type { DeliveryResultName } from '../domain/channels/delivery-result.ts';
 
 /** Counts an event of a product that got a result. */
-export type DeliveryCounter = (provider: string, result: string) => void;
+export type DeliveryCounter = (provider: Provider, result: DeliveryResultName) => void;
 
 export function createDeliveryMetrics(metrics: Metrics): DeliveryCounter {
   const results = metrics.counter({

@@ -10,6 +10,7 @@ import {
   type FinishDeliveryRequest,
   InboundEvent,
 } from '../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import { type ReportedResult, reportedResult } from '../domain/channels/delivery-result.ts';
 import { retryAt, waitUntil } from '../domain/channels/delivery-retry.ts';
 import { currentPlace } from '../domain/channels/moved-places.ts';
 import type { DeliveryResultStore } from '../store/delivery-results.ts';
@@ -18,8 +19,8 @@ import type { LinkOffer, LinkStore } from '../store/links.ts';
 import { accountOf } from './accounts.ts';
 import type { Channel, ChannelReader } from './channel-reader.ts';
 import { placeText } from './conversation-messages.ts';
+import type { DeliveryCounter } from './delivery-metrics.ts';
 
-const RESULTS: readonly string[] = ['accepted', 'ignored', 'refused', 'retry'];
 const MAX_NOTICES = 20;
 const MAX_KEY_CHARACTERS = 200;
 const MAX_NOTICE_CHARACTERS = 64 * 1024;
@@ -36,7 +37,7 @@ interface DeliveryResultsContext {
   /** Wakes the channel workers. */
   wakeWorkers: (deploymentId: string) => void;
   /** Counts a delivery that got its result. */
-  count: (provider: string, result: string) => void;
+  count: DeliveryCounter;
   /** Without a slash at its end. */
   publicUrl: () => string;
   clock: Clock;
@@ -95,16 +96,15 @@ export function createDeliveryResults(context: DeliveryResultsContext) {
     };
   }
 
-  function retryOf({ result, isWaiting, senderEmail }: FinishDeliveryRequest, now: Date) {
-    if (result !== 'retry') return undefined;
+  function retryOf({ isWaiting, senderEmail }: FinishDeliveryRequest, now: Date) {
     if (senderEmail) return () => ({ at: now, isWaiting: true });
     return ({ attempts, createdAt }: LockedDelivery) => {
       if (isWaiting) return { at: waitUntil(now, createdAt), isWaiting };
-      return attempts >= MAX_ATTEMPTS ? 'failed' : { at: retryAt(now, attempts, random), isWaiting };
+      return attempts >= MAX_ATTEMPTS ? undefined : { at: retryAt(now, attempts, random), isWaiting };
     };
   }
 
-  function reportOf(request: FinishDeliveryRequest, opened: OpenedDelivery) {
+  function reportOf(request: FinishDeliveryRequest, result: ReportedResult, opened: OpenedDelivery) {
     const { delivery, channel, event } = opened;
     const now = clock.now();
     const privateTo = event.senderId;
@@ -120,10 +120,11 @@ export function createDeliveryResults(context: DeliveryResultsContext) {
     }));
     const linkNotice = offered &&
       !answersOffer && { postId: ids('pst'), key: '', text: offered.text, privateTo };
-    const { deliveryId, fence, result, reason, sessionId, turnId, ownerId, senderEmail } = request;
+    const { deliveryId, fence, reason, sessionId, turnId, ownerId, senderEmail } = request;
     const report = {
-      ...{ deliveryId, fence, now, result, reason, sessionId, turnId, ownerId },
-      retryAt: retryOf(request, now),
+      ...{ deliveryId, fence, now, reason, sessionId, turnId, ownerId },
+      result: result === 'retry' ? ('failed' as const) : result,
+      retryAt: result === 'retry' ? retryOf(request, now) : undefined,
       payload: senderEmail ? InboundEvent.encode({ ...event, senderEmail }).finish() : undefined,
       detachesSession: request.detachSession,
       notices: linkNotice ? [...notices, linkNotice] : notices,
@@ -142,12 +143,12 @@ export function createDeliveryResults(context: DeliveryResultsContext) {
 
     /** Returns the text of the link notice that the worker shows; empty: none. Throws LEASE_LOST. */
     async finish(request: FinishDeliveryRequest, call: Call): Promise<string> {
-      checkReport(request);
+      const result = checkReport(request);
       const opened = await open(request, call);
       if (!opened) throw deliveryLost();
       const { deploymentId, provider } = opened.channel;
       if (request.removeLink) await removeLink(opened, call);
-      const { report, linkNotice } = reportOf(request, opened);
+      const { report, linkNotice } = reportOf(request, result, opened);
       const outcome = await store.report(report, { trace: call.trace });
       if (outcome === 'lost') throw deliveryLost();
       if (outcome === 'repeated') return linkNotice;
@@ -169,8 +170,9 @@ export function deliveryLost() {
   return refuse('LEASE_LOST', 'Another channel worker has claimed the delivery, or its channel was deleted.');
 }
 
-function checkReport({ result, notices, sessionId, ownerId }: FinishDeliveryRequest): void {
-  if (!RESULTS.includes(result)) throw refuseField('/result', `must be one of ${RESULTS.join(', ')}`);
+/** Returns the reported result. */
+function checkReport({ result, notices, sessionId, ownerId }: FinishDeliveryRequest) {
+  const reported = reportedResult(result);
   if (sessionId !== '' && ownerId === '') throw refuseField('/owner_id', 'is required with a session');
   if (notices.length > MAX_NOTICES) throw refuseField('/notices', `has more than ${MAX_NOTICES} items`);
   for (const [index, { key, text }] of notices.entries()) {
@@ -182,4 +184,5 @@ function checkReport({ result, notices, sessionId, ownerId }: FinishDeliveryRequ
     if (text === '' || text.length > MAX_NOTICE_CHARACTERS)
       throw refuseField(`/notices/${index}/text`, `must have 1 to ${MAX_NOTICE_CHARACTERS} characters`);
   }
+  return reported;
 }

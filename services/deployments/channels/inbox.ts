@@ -25,8 +25,8 @@ export interface UnusedReason {
   event?: InboundEvent | undefined;
 }
 
-/** An event that can be for the agent, one that is not, or a check of the product, which is not listed. */
-export type Admission = { delivery: NewDelivery } | { unused: UnusedReason } | { isCheck: true };
+/** An event that can be for the agent, or one that is not. */
+export type Admission = { delivery: NewDelivery } | { unused: UnusedReason };
 
 interface InboxContext {
   events: EventLog;
@@ -57,7 +57,6 @@ export function createInbox({ events, count, bus, clock, ids }: InboxContext) {
     logUnused,
 
     admit(channel: Channel, parsed: ParsedEvent, origin: EventOrigin): Admission {
-      if (parsed.outcome === 'check') return { isCheck: true };
       if (parsed.outcome !== 'event') {
         const event = 'event' in parsed ? parsed.event : undefined;
         return { unused: { result: parsed.outcome, reason: parsed.reason, event } };

@@ -1,8 +1,11 @@
 import type { Metrics } from '../../../lib/metrics.ts';
-import { PROVIDERS } from '../domain/channels/channel.ts';
+import { PROVIDERS, type Provider } from '../domain/channels/channel.ts';
+import type { PostStateName } from '../domain/channels/post-state.ts';
 
-/** Counts the posts that got a state. */
-export function createPostCounter(metrics: Metrics): (provider: string, state: string) => void {
+/** Counts a post that got a state. */
+export type PostCounter = (provider: Provider, state: PostStateName) => void;
+
+export function createPostCounter(metrics: Metrics): PostCounter {
   const posts = metrics.counter({
     name: 'ahs_channel_posts_total',
     help: 'Posts of channels that got a state: wanted, posting, posted, failed or dead.',

@@ -10,6 +10,7 @@ import type { ContentMembers, NotedPost, PostNoteStore } from '../store/post-not
 import type { StoredPost } from '../store/post-rows.ts';
 import type { ChannelReader } from './channel-reader.ts';
 import { placeOf, placeText } from './conversation-messages.ts';
+import type { PostCounter } from './metrics.ts';
 import type { MovePlaces } from './place-moves.ts';
 import type { ReplyTarget, ReplyTargets } from './reply-targets.ts';
 
@@ -27,7 +28,7 @@ interface PostNotesContext {
   /** Wakes the pulls of a channel. */
   wakePulls: (deploymentId: string) => void;
   /** Counts a post that got a state. */
-  count: (provider: string, state: string) => void;
+  count: PostCounter;
   clock: Clock;
   ids: Ids;
 }

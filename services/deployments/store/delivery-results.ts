@@ -1,4 +1,5 @@
 import type { Database, DatabaseSession, WriteOptions } from '../../../lib/db/database.ts';
+import type { FinalResult } from '../domain/channels/delivery-result.ts';
 import {
   addPerson,
   attachSession,
@@ -20,10 +21,11 @@ export interface DeliveryReport {
   fence: number;
   now: Date;
   /** When the delivery is claimed again. Undefined: it is finished. */
-  retryAt: ((delivery: LockedDelivery) => { at: Date; isWaiting: boolean } | 'failed') | undefined;
+  retryAt: ((delivery: LockedDelivery) => { at: Date; isWaiting: boolean } | undefined) | undefined;
   /** With retryAt: the changed event. Undefined: unchanged. */
   payload: Uint8Array | undefined;
-  result: string;
+  /** Unless the delivery is claimed again. */
+  result: FinalResult;
   reason: string;
   sessionId: string;
   turnId: string;
@@ -44,7 +46,7 @@ export interface DeliveryReport {
 }
 
 /** What a report has changed. `lost`: another worker has claimed the delivery. */
-type ReportOutcome = 'lost' | 'repeated' | { result: string; isEngaged: boolean };
+type ReportOutcome = 'lost' | 'repeated' | { result: FinalResult | 'pending'; isEngaged: boolean };
 
 export type DeliveryResultStore = ReturnType<typeof createDeliveryResultStore>;
 
@@ -72,13 +74,12 @@ async function writeResult(
   tx: DatabaseSession,
   delivery: LockedDelivery,
   { retryAt, payload, result, reason, sessionId, turnId, now }: DeliveryReport,
-): Promise<string> {
+): Promise<FinalResult | 'pending'> {
   const { deliveryId } = delivery;
   const retry = retryAt?.(delivery);
-  if (retry === undefined || retry === 'failed') {
-    const stored = retry ?? result;
-    await finishDelivery(tx, { deliveryId, result: stored, reason, sessionId, turnId, finishedAt: now });
-    return stored;
+  if (!retry) {
+    await finishDelivery(tx, { deliveryId, result, reason, sessionId, turnId, finishedAt: now });
+    return result;
   }
   await retryDelivery(tx, { deliveryId, readyAt: retry.at, reason, isWaiting: retry.isWaiting, payload });
   return 'pending';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { discord as parser } from '../../../services/deployments/channels/products/discord/product.ts';
 import { inboundEvent } from '../../../services/deployments/channels/products/inbound-event.ts';
+import { IDENTITIES } from '../../services/deployments/channels/fixtures.ts';
 import type { Discord } from '../../support/products/discord/server.ts';
 import { until } from '../../support/wait.ts';
 import { startWithChannel } from './discord-bot.ts';
@@ -128,7 +129,7 @@ describe('events of the gateway', () => {
     for (const text of texts) system.post(text);
     await until('all are committed', () => new Set(running.contents()).size === texts.length);
     const keys = running.state.events.map((event) => {
-      const parsed = parser.parse(event, undefined);
+      const parsed = parser.parse(event, IDENTITIES.discord);
       return 'event' in parsed ? parsed.event?.dedupeKey : undefined;
     });
     expect(new Set(keys.filter(Boolean)).size).toBe(texts.length);

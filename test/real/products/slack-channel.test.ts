@@ -203,7 +203,7 @@ describe('Slack channel: files', () => {
       { name: 'b.html', bytes: '<p>', mimetype: 'text/html' },
       { name: 'c.txt', bytes: 'c', needsFileInfo: true },
     ]);
-    const parsed = parser.parse(event, undefined);
+    const parsed = parser.parse(event, await client.me(signal));
     const files = parsed.outcome === 'event' ? parsed.event.files : [];
     const read = async (one: InboundFile) =>
       Buffer.concat(await Array.fromAsync(await client.downloadFile(one, signal)));

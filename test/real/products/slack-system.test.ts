@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { slackBotScopes } from '../../../lib/product-permissions.ts';
 import { type Api, createApi, dataOfCreated } from '../../support/api.ts';
+import { createFakeClock } from '../../support/clock.ts';
 import { type SlackServer, startSlack } from '../../support/products/slack/server.ts';
 import { startSystem } from '../../support/system.ts';
 import { until } from '../../support/wait.ts';
@@ -21,8 +22,8 @@ afterEach(async () => {
   stack = new AsyncDisposableStack();
 });
 
-async function openChannel(mode: 'http' | 'socket') {
-  const slack = stack.use(await startSlack({ scopes: SCOPES, seed: 3 }));
+/** Creates a channel that is not connected yet. */
+async function createChannel(slack: SlackServer, mode: 'http' | 'socket', settings: object = {}) {
   const system = stack.use(await startSystem({ SERVICE_CHANNELS_API_URLS: `slack=${slack.apiUrl}` }));
   const api = createApi(system.url);
   const agent = await api.createAgent({
@@ -33,14 +34,22 @@ async function openChannel(mode: 'http' | 'socket') {
   const path = `/admin/agents/${agent}/deployments`;
   const { botToken: bot_token, signingSecret: signing_secret, appToken: app_token } = slack;
   const credentials = { bot_token, ...(mode === 'http' ? { signing_secret } : { app_token }) };
-  const channel = { type: 'channel', provider: 'slack', name: 'Support', config: { mode }, credentials };
-  const { deployment_id: id } = dataOfCreated(await api.post(path, channel));
+  const channel = { type: 'channel', provider: 'slack', name: 'Support', config: { mode, ...settings } };
+  const { deployment_id: id } = dataOfCreated(await api.post(path, { ...channel, credentials }));
   const callback = `${system.url}/api/v1/deployments/${id}/callback`;
   const deployment = `${path}/${id}`;
-  await until('the channel is connected', async () => {
-    const { body } = await api.get(deployment);
-    return Object(body.data.connection).state === 'connected';
-  });
+  const whenState = (state: string) =>
+    until(`the connection is ${state}`, async () => {
+      const { body } = await api.get(deployment);
+      return Object(body.data.connection).state === state;
+    });
+  return { api, deployment, callback, credentials, whenState };
+}
+
+async function openChannel(mode: 'http' | 'socket') {
+  const slack = stack.use(await startSlack({ scopes: SCOPES, seed: 3 }));
+  const { api, deployment, callback, whenState } = await createChannel(slack, mode);
+  await whenState('connected');
   if (mode === 'http') expect(await slack.setRequestUrl(callback)).toBe(true);
   return { slack, api, deployment };
 }
@@ -101,4 +110,51 @@ describe('a Slack channel of the whole system', () => {
       expect(results).toContain('action refused');
     },
   );
+
+  it('does not acknowledge an event before it is connected, and makes one turn of its redelivery', async () => {
+    const clock = createFakeClock(new Date());
+    const slack = stack.use(await startSlack({ scopes: SCOPES, seed: 3, clock }));
+    slack.setTokenError('invalid_auth');
+    const channel = await createChannel(slack, 'http', { access: { mode: 'anyone' } });
+    const { api, deployment, callback, credentials, whenState } = channel;
+    await whenState('failed');
+    expect(await slack.setRequestUrl(callback)).toBe(true);
+    const { users, channels, postAs, command, thread } = slack.workspace;
+    const { ts } = postAs(users.ada, channels.general, 'read it', { mention: true });
+    const attempts = () => slack.deliveries.filter(({ kind }) => kind === 'events_api');
+    const whenAttempted = (retryNum: number) =>
+      until(`attempt ${retryNum} has ended`, () => {
+        const last = attempts().filter((one) => one.retryNum === retryNum);
+        return last.length > 0 && last.every(({ outcome }) => outcome !== 'pending');
+      });
+    await whenAttempted(0);
+    clock.advance(0);
+    await whenAttempted(1);
+    expect(new Set(attempts().map(({ outcome }) => outcome))).toEqual(new Set(['http_error']));
+    expect((await command(users.ada, '/agent status')).isAcknowledged).toBe(false);
+
+    slack.setTokenError(undefined);
+    expect((await api.send('PATCH', deployment, { credentials })).status).toBe(200);
+    await whenState('connected');
+    clock.advance(60_000);
+    await whenAttempted(2);
+    expect(slack.lost).toEqual([]);
+    const question = await until('the approval is asked for', () =>
+      thread(channels.general, ts).find(({ blocks }) => JSON.stringify(blocks).includes('"allow"')),
+    );
+    expect(JSON.stringify(question.blocks)).toContain('cat outbox/copy.txt');
+    interface Listed {
+      result: string;
+      reason: string | null;
+      session_id: string | null;
+    }
+    const deliveries = await api.list<Listed>(`${deployment}/deliveries`);
+    // Slack sends two events for a mention.
+    const taken = deliveries.filter(({ result }) => ['pending', 'accepted'].includes(result));
+    expect(taken).toMatchObject([{ result: 'accepted' }]);
+    const refused = deliveries.filter(({ result }) => result === 'refused');
+    expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(['not_connected']));
+    expect(await api.list(`/sessions/${taken[0]?.session_id}/turns`)).toHaveLength(1);
+    expect(await api.list('/sessions')).toHaveLength(1);
+  });
 });

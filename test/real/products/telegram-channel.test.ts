@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { inboundEvent, inboundFile } from '../../../services/deployments/channels/products/inbound-event.ts';
 import { telegram as parser } from '../../../services/deployments/channels/products/telegram/product.ts';
+import { IDENTITIES } from '../../services/deployments/channels/fixtures.ts';
 import { startTelegram, type Telegram } from '../../support/products/telegram/server.ts';
 import { until } from '../../support/wait.ts';
 import { createReceiver, groupPlace, openTelegramClient, post, privatePlace } from './telegram-client.ts';
@@ -66,7 +67,7 @@ describe('posts in Telegram', () => {
     await until('the click arrives', () => state.events.length === 1);
     stop.abort();
     await connection.catch(() => undefined);
-    const parsed = parser.parse(state.events[0], undefined);
+    const parsed = parser.parse(state.events[0], IDENTITIES.telegram);
     expect(parsed).toMatchObject({
       outcome: 'event',
       event: {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProductClient } from '../../../services/channels/products/product.ts';
 import { telegram as parser } from '../../../services/deployments/channels/products/telegram/product.ts';
 import { telegramVerifier } from '../../../services/deployments/channels/products/telegram/verify.ts';
+import { IDENTITIES } from '../../services/deployments/channels/fixtures.ts';
 import { startTelegram, type Telegram } from '../../support/products/telegram/server.ts';
 import { until } from '../../support/wait.ts';
 import { createReceiver, openTelegramClient } from './telegram-client.ts';
@@ -36,7 +37,7 @@ async function keepConnected(
 
 const textsOf = (events: readonly Record<string, unknown>[]) =>
   events.map((event) => {
-    const parsed = parser.parse(event, undefined);
+    const parsed = parser.parse(event, IDENTITIES.telegram);
     return 'event' in parsed ? parsed.event?.text : parsed.outcome;
   });
 

@@ -163,6 +163,7 @@ const REASONS: Record<string, string> = {
   input_not_whole: 'The input was not shown whole, so it can be allowed only in the console.',
   quota_exceeded: 'The quota of the owner is used up.',
   unknown_command: 'The bot does not know the command.',
+  not_connected: 'No channel worker had asked the product for the bot, so the event could not be checked.',
   app_mismatch: 'The event belongs to another app.',
   team_mismatch: 'The event belongs to another workspace.',
   unavailable: 'The service or the product was unavailable.',

@@ -27,8 +27,6 @@ export interface StoredEvent {
 /** Returns why the request is not authentic, as in the list of deliveries; undefined for an authentic one. */
 export type Verifier = (request: CallbackRequest, now: Date) => string | undefined;
 
-export type Identity = ChannelIdentity | undefined;
-
 export type ParsedEvent =
   | { outcome: 'event'; event: InboundEvent }
   /**
@@ -37,9 +35,7 @@ export type ParsedEvent =
    */
   | { outcome: 'ignored'; reason: string; event?: InboundEvent; move?: PlaceMove; deletedMessage?: string }
   /** Of another app or workspace, although it is signed. */
-  | { outcome: 'refused'; reason: 'app_mismatch' | 'team_mismatch' }
-  /** A check of the product, which is answered and not stored. */
-  | { outcome: 'check' };
+  | { outcome: 'refused'; reason: 'app_mismatch' | 'team_mismatch' };
 
 /**
  * The inbound side of a messaging product. All functions are pure. `decode` returns a callback in the form that the worker
@@ -51,8 +47,10 @@ export interface Product {
   createVerifier(credentials: Readonly<Record<string, string>>): Verifier;
   /** Undefined: the body has not the form of the product. */
   decode(request: CallbackRequest): unknown;
-  /** The identity is undefined until the channel has been connected. Throws INVALID_REQUEST only for http. */
-  parse(event: unknown, identity: Identity): ParsedEvent;
+  /** Whether a callback is a check of its URL, which is answered and not stored. It names no app, so it needs no identity. */
+  isCheck(event: unknown): boolean;
+  /** Throws INVALID_REQUEST only for http. */
+  parse(event: unknown, identity: ChannelIdentity): ParsedEvent;
   /** The answer to an authentic callback. `stored` is undefined for events that are not stored. */
   answer(event: unknown, stored: StoredEvent | undefined): CallbackAnswer;
 }

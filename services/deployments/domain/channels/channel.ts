@@ -90,6 +90,16 @@ export interface ChannelIdentity {
   teamName: string;
 }
 
+/** The provider `http` has no bot. */
+export const NO_BOT: ChannelIdentity = {
+  botId: '',
+  botProfileId: '',
+  name: '',
+  appId: '',
+  teamId: '',
+  teamName: '',
+};
+
 /** The part of a stored credential that is shown. */
 export interface CredentialSummary {
   name: string;

@@ -1,4 +1,4 @@
-import { refuse } from '../../../../lib/errors.ts';
+import { type Refusal, refuse } from '../../../../lib/errors.ts';
 import type { ConnectionMode, Provider } from './channel.ts';
 
 export const CONNECTION_STATES = ['connected', 'connecting', 'failed', 'off'] as const;
@@ -54,6 +54,8 @@ interface ChannelFacts {
 /** The removal at the product is tried for this time. */
 export const REMOVAL_MS = 24 * 60 * 60 * 1000;
 const MAX_ERROR = 1_000;
+/** Most channels are connected within this time after they have got a new bot. */
+const NOT_READY_SECONDS = 5;
 
 const NO_LEASE = { holder: null, leaseUntil: null } as const;
 const NO_REMOVAL = { sealedCredentials: null, removeUntil: null } as const;
@@ -106,6 +108,13 @@ export function atRevision(before: Connection, revision: number): Connection {
 export function requireLease(connection: Connection | undefined, fence: number): Connection {
   if (connection && connection.fence === fence && connection.holder !== null) return connection;
   throw refuse('LEASE_LOST', 'Another worker holds the connection, or the channel was changed.');
+}
+
+/** Refuses events that cannot be compared with the bot of the channel, because no worker has reported it yet. */
+export function channelNotReady(): Refusal {
+  return refuse('CHANNEL_NOT_READY', 'The channel is not connected with its product yet.', {
+    retryAfterSeconds: NOT_READY_SECONDS,
+  });
 }
 
 /** A worker that cannot connect keeps its lease and tries again, with delays of its own. */

@@ -9,10 +9,15 @@ import {
 import { createChannelSealing } from '../../../../services/deployments/channels/channel-sealing.ts';
 import { TRANSPORTS } from '../../../support/context.ts';
 import { until } from '../../../support/wait.ts';
-import { type DeploymentsSystem, OWNER, openDeploymentsSystem, SEALING_KEY } from '../system.ts';
-import { IDENTITIES, storeChannel } from './fixtures.ts';
-
-const FENCE = 3;
+import { type DeploymentsSystem, openDeploymentsSystem, SEALING_KEY } from '../system.ts';
+import {
+  type ChannelReference,
+  claimConnection,
+  connectBot,
+  IDENTITIES,
+  listedDeliveries,
+  storeChannel,
+} from './fixtures.ts';
 
 describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
   let system: DeploymentsSystem;
@@ -24,19 +29,24 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
 
   const worker = () => system.connection.as('channels');
 
-  /** Stores a channel of Telegram whose connection is leased with FENCE. */
+  /** The fence of the lease of each channel. */
+  const fences = new Map<string, number>();
+
+  /** Stores a channel whose connection is leased. Null: its worker has not reported the bot yet. */
   async function connected(
     provider: 'telegram' | 'slack' | 'discord' = 'telegram',
     identity: ChannelIdentity | null = IDENTITIES[provider],
   ) {
-    const channel = await storeChannel(system, provider, { identity });
-    await system.sql(
-      `insert into connections (deployment_id, owner_id, provider, mode, wanted, revision, state, since, holder, fence)
-       values ($1, $2, $3, 'polling', 'connect', 1, 'connected', now(), 'wrk_1', $4)`,
-      [channel.deploymentId, OWNER.userId, provider, FENCE],
-    );
+    const channel = await storeChannel(system, provider, { identity: null });
+    const { deploymentId } = channel;
+    const fence = identity
+      ? await connectBot(system, deploymentId, identity)
+      : await claimConnection(system, deploymentId);
+    fences.set(deploymentId, fence);
     return channel;
   }
+
+  const fenceOf = (deploymentId: string) => fences.get(deploymentId) ?? 0;
 
   function update(id: number, members: object = {}): string {
     const chat = { id: 11, type: 'private' };
@@ -53,7 +63,7 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
   const accept = (
     deploymentId: string,
     eventsJson: string[],
-    { fence = FENCE, identity }: { fence?: number; identity?: ChannelIdentity } = {},
+    { fence = fenceOf(deploymentId), identity }: { fence?: number; identity?: ChannelIdentity } = {},
   ) => worker().acceptEvents({ deploymentId, fence, eventsJson, resumeState: undefined, identity });
 
   /** A message in a group that mentions the bot of IDENTITIES. */
@@ -83,10 +93,8 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
     }),
   };
 
-  async function listed(reference: { agentId: string; deploymentId: string }, result = '') {
-    const request = { ...reference, page: undefined, result };
-    return (await system.edge.listDeliveries(request, { caller: OWNER })).deliveries;
-  }
+  const listed = (reference: ChannelReference, result?: string) =>
+    listedDeliveries(system, reference, result);
 
   it('commits events in their order with the time of the last one', async () => {
     const channel = await connected();
@@ -122,7 +130,7 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
     const resumeState = sealer.sealBytes<typeof Contract>(Buffer.from('offset 7'), call);
     const request = {
       deploymentId: channel.deploymentId,
-      fence: FENCE,
+      fence: fenceOf(channel.deploymentId),
       eventsJson: [update(7)],
       resumeState,
       identity: undefined,
@@ -138,7 +146,8 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
 
   it('refuses events and stores none of them when another worker holds the lease', async () => {
     const channel = await connected();
-    await expect(accept(channel.deploymentId, [update(1)], { fence: FENCE - 1 })).rejects.toMatchObject({
+    const fence = fenceOf(channel.deploymentId) - 1;
+    await expect(accept(channel.deploymentId, [update(1)], { fence })).rejects.toMatchObject({
       code: 'LEASE_LOST',
     });
     expect(await listed(channel)).toEqual([]);
@@ -197,10 +206,17 @@ describe.each(TRANSPORTS)('AcceptEvents RPC, %s', (transport) => {
       const identity = IDENTITIES[provider];
       await accept(early.deploymentId, [MENTIONS[provider]], { identity });
       expect(await listed(early, 'pending')).toHaveLength(1);
+    },
+  );
 
-      const unknown = await connected(provider, null);
-      await accept(unknown.deploymentId, [MENTIONS[provider]]);
-      expect(await listed(unknown, 'pending')).toEqual([]);
+  it.each(['slack', 'telegram', 'discord'] as const)(
+    'refuses events of %s that cannot be compared with the bot, so that their worker does not acknowledge them',
+    async (provider) => {
+      const channel = await connected(provider, null);
+      await expect(accept(channel.deploymentId, [MENTIONS[provider]])).rejects.toMatchObject({
+        code: 'CHANNEL_NOT_READY',
+      });
+      expect(await listed(channel)).toEqual([]);
     },
   );
 

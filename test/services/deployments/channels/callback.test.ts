@@ -1,29 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InboundEvent } from '../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
-import type { Delivery } from '../../../../proto/gen/ahs/deployments/v1/channels.ts';
 import { TRANSPORTS } from '../../../support/context.ts';
 import { until } from '../../../support/wait.ts';
-import {
-  type DeploymentsSystem,
-  OWNER,
-  openDeploymentsSystem,
-  STRANGER,
-  UNKNOWN_DEPLOYMENT,
-} from '../system.ts';
-import {
-  APPROVAL,
-  callback,
-  type Headers,
-  httpHeaders,
-  httpMessage,
-  IDENTITIES,
-  slackHeaders,
-  storeChannel,
-  TELEGRAM_SECRET,
-} from './fixtures.ts';
-
-const NOT_FOUND = { code: 'DEPLOYMENT_NOT_FOUND' };
-const UNAUTHORIZED = { code: 'DEPLOYMENT_UNAUTHORIZED', message: 'The callback is not authentic.' };
+import { type DeploymentsSystem, OWNER, openDeploymentsSystem } from '../system.ts';
+import { APPROVAL, callbacksOf, httpMessage, slackEvent, storeChannel, telegramMention } from './fixtures.ts';
 
 describe.each(TRANSPORTS)('ReceiveCallback RPC, %s', (transport) => {
   let system: DeploymentsSystem;
@@ -33,48 +13,9 @@ describe.each(TRANSPORTS)('ReceiveCallback RPC, %s', (transport) => {
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  const now = () => system.context.clock.now();
-
-  async function listed(
-    reference: { agentId: string; deploymentId: string },
-    result = '',
-  ): Promise<Delivery[]> {
-    const request = { ...reference, page: undefined, result };
-    return (await system.edge.listDeliveries(request, { caller: OWNER })).deliveries;
-  }
-
-  /** Sends a signed message of the provider http. */
-  async function sendHttp(deploymentId: string, body: string) {
-    const answer = await system.edge.receiveCallback(callback(deploymentId, body, httpHeaders(body, now())));
-    return { ...answer, data: JSON.parse(Buffer.from(answer.body).toString()).data };
-  }
-
-  function slackEvent(event: object, members: object = {}): string {
-    return JSON.stringify({
-      type: 'event_callback',
-      team_id: 'T0TEAM',
-      api_app_id: 'A0APP',
-      event_id: 'Ev1',
-      event: { type: 'message', user: 'U1', ...event },
-      ...members,
-    });
-  }
-
-  const sendSlack = (deploymentId: string, body: string) =>
-    system.edge.receiveCallback(callback(deploymentId, body, slackHeaders(body, now())));
-
-  /** Sends a message of a group that mentions the bot. `from` is the id of its sender. */
-  async function sendTelegramMention(deploymentId: string, id: number, from: number) {
-    const message = {
-      ...{ message_id: id, date: 1_700_000_000, from: { id: from, first_name: 'P' } },
-      chat: { id: -100, type: 'supergroup', title: 'Team' },
-      text: '@order_desk_bot hi',
-      entities: [{ type: 'mention', offset: 0, length: 15 }],
-    };
-    const body = JSON.stringify({ update_id: id, message });
-    const headers: Headers = [['x-telegram-bot-api-secret-token', TELEGRAM_SECRET]];
-    return system.edge.receiveCallback(callback(deploymentId, body, headers));
-  }
+  const { listed, sendHttp, sendSlack } = callbacksOf(() => system);
+  const sendTelegramMention = (deploymentId: string, id: number, from: number) =>
+    system.edge.receiveCallback(telegramMention(deploymentId, id, from));
 
   it('commits a message of the provider http and answers with the id of its delivery', async () => {
     const channel = await storeChannel(system, 'http');
@@ -189,85 +130,6 @@ describe.each(TRANSPORTS)('ReceiveCallback RPC, %s', (transport) => {
     ]);
   });
 
-  describe('the order of the checks', () => {
-    const everythingWrong = { oversize: true, headers: [] };
-
-    it('1: returns the same DEPLOYMENT_NOT_FOUND for unknown and disabled channels and other types', async () => {
-      const disabled = await storeChannel(system, 'http');
-      await system.sql(`update deployments set status = 'disabled' where deployment_id = $1`, [
-        disabled.deploymentId,
-      ]);
-      const webhook = await system.create();
-      const body = httpMessage('m1');
-      for (const changes of [{}, everythingWrong])
-        for (const id of [
-          disabled.deploymentId,
-          webhook.deployment.deploymentId,
-          UNKNOWN_DEPLOYMENT,
-          '',
-          'x\0',
-        ])
-          await expect(
-            system.edge.receiveCallback({ ...callback(id, body, httpHeaders(body, now())), ...changes }),
-          ).rejects.toMatchObject(NOT_FOUND);
-      await until('the events are listed', async () => (await listed(disabled)).length === 2);
-      expect(await listed(disabled)).toMatchObject([
-        { result: 'refused', reason: 'disabled', kind: 'other' },
-        { result: 'refused', reason: 'disabled' },
-      ]);
-    });
-
-    it('2: returns PAYLOAD_TOO_LARGE for a long body with any signature', async () => {
-      const channel = await storeChannel(system, 'slack');
-      const long = callback(channel.deploymentId, Buffer.alloc(1024 * 1024 + 1), []);
-      await expect(system.edge.receiveCallback(long)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
-      const cut = { ...callback(channel.deploymentId, '', []), ...everythingWrong };
-      await expect(system.edge.receiveCallback(cut)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
-      await until('the events are listed', async () => (await listed(channel, 'refused')).length === 2);
-      expect((await listed(channel)).map(({ reason }) => reason)).toEqual(['too_large', 'too_large']);
-    });
-
-    it('3: returns DEPLOYMENT_UNAUTHORIZED without the reason, which is listed', async () => {
-      const channel = await storeChannel(system, 'http');
-      const body = httpMessage('m1');
-      const headers = httpHeaders(body, now());
-      const wrong: [Headers, string][] = [
-        [[], 'missing_id'],
-        [[...headers, ...headers.slice(2)], 'duplicate_signature'],
-        [httpHeaders(`${body} `, now()), 'bad_signature'],
-        [httpHeaders(body, new Date(now().getTime() - 310_000)), 'stale_timestamp'],
-      ];
-      for (const [given] of wrong)
-        await expect(
-          system.edge.receiveCallback(callback(channel.deploymentId, body, given)),
-        ).rejects.toMatchObject(UNAUTHORIZED);
-      await until('the events are listed', async () => (await listed(channel)).length === wrong.length);
-      const reasons = (await listed(channel)).map(({ result, reason }) => `${result} ${reason}`);
-      expect(reasons.reverse()).toEqual(wrong.map(([, reason]) => `refused ${reason}`));
-    });
-
-    it('4: returns INVALID_REQUEST with pointers for a body of another form, only for the provider http', async () => {
-      const channel = await storeChannel(system, 'http');
-      for (const [body, pointer] of [
-        ['[]', ''],
-        ['{"type":"message"}', '/conversation'],
-        [JSON.stringify({ ...JSON.parse(httpMessage('m1')), extra: 1 }), '/extra'],
-      ] as const)
-        await expect(
-          system.edge.receiveCallback(callback(channel.deploymentId, body, httpHeaders(body, now()))),
-        ).rejects.toMatchObject({
-          code: 'INVALID_REQUEST',
-          details: expect.arrayContaining([expect.objectContaining({ pointer })]),
-        });
-      await until('the events are listed', async () => (await listed(channel, 'refused')).length === 3);
-      const slack = await storeChannel(system, 'slack');
-      for (const body of ['[]', 'no JSON', '{}', '{"type":"event_callback"}'])
-        expect(await sendSlack(slack.deploymentId, body)).toMatchObject({ status: 200 });
-      await until('the events are listed', async () => (await listed(slack, 'ignored')).length === 4);
-      expect(await listed(slack, 'pending')).toEqual([]);
-    });
-  });
-
   it('answers the challenge of Slack and lists nothing', async () => {
     const channel = await storeChannel(system, 'slack');
     const body = JSON.stringify({ type: 'url_verification', challenge: 'c0ffee', token: 't' });
@@ -278,20 +140,6 @@ describe.each(TRANSPORTS)('ReceiveCallback RPC, %s', (transport) => {
       'c0ffee',
     ]);
     expect(await listed(channel)).toEqual([]);
-  });
-
-  it.each([
-    ['app_mismatch', { api_app_id: 'A9' }],
-    ['team_mismatch', { team_id: 'T9' }],
-  ])('refuses a signed event of Slack with the reason %s', async (reason, members) => {
-    const channel = await storeChannel(system, 'slack');
-    const body = slackEvent(
-      { channel: 'D1', channel_type: 'im', ts: '1700000000.000100', text: 'hi' },
-      members,
-    );
-    await expect(sendSlack(channel.deploymentId, body)).rejects.toMatchObject(UNAUTHORIZED);
-    await until('the events are listed', async () => (await listed(channel)).length === 1);
-    expect(await listed(channel)).toMatchObject([{ result: 'refused', reason }]);
   });
 
   it('stores a mention that Slack sends as message and as app_mention once', async () => {
@@ -338,102 +186,5 @@ describe.each(TRANSPORTS)('ReceiveCallback RPC, %s', (transport) => {
     await sendTelegramMention(channel.deploymentId, 1, 11);
     await sendTelegramMention(channel.deploymentId, 2, 12);
     expect((await listed(channel)).map(({ conversation }) => conversation)).toEqual(['-100:12', '-100:11']);
-  });
-
-  it('recognizes a mention as soon as the identity of the bot is stored, without a hint', async () => {
-    const channel = await storeChannel(system, 'telegram', { identity: null });
-    await sendTelegramMention(channel.deploymentId, 1, 11);
-    await until('the first mention is listed', async () => (await listed(channel)).length === 1);
-    await system.sql('update channels set identity = $2 where deployment_id = $1', [
-      channel.deploymentId,
-      JSON.stringify(IDENTITIES.telegram),
-    ]);
-    await sendTelegramMention(channel.deploymentId, 2, 11);
-    expect((await listed(channel)).map(({ result, reason }) => `${result} ${reason}`.trim())).toEqual([
-      'pending',
-      'ignored not_addressed',
-    ]);
-  });
-
-  it('counts a flood of refused and ignored callbacks in few rows', async () => {
-    const channel = await storeChannel(system, 'slack');
-    const bot = slackEvent({ channel: 'C1', ts: '1700000000.000100', text: 'x', bot_id: 'B9' });
-    for (let n = 0; n < 60; n++) {
-      await sendSlack(channel.deploymentId, bot);
-      await system.edge
-        .receiveCallback(callback(channel.deploymentId, bot, []))
-        .catch((error: unknown) => expect(error).toMatchObject(UNAUTHORIZED));
-    }
-    await until(
-      'the events are listed',
-      async () => (await listed(channel)).reduce((sum, { count }) => sum + count, 0) === 120,
-    );
-    expect((await listed(channel)).length).toBeLessThan(40);
-  });
-
-  it('uses a changed secret at once after a hint', async () => {
-    const channel = await storeChannel(system, 'http');
-    await sendHttp(channel.deploymentId, httpMessage('m1'));
-    await system.sql(`update deployments set status = 'disabled' where deployment_id = $1`, [
-      channel.deploymentId,
-    ]);
-    system.context.bus.publish('channels.changed', channel.deploymentId);
-    await system.context.bus.awaitPropagation(1_000);
-    await expect(sendHttp(channel.deploymentId, httpMessage('m2'))).rejects.toMatchObject(NOT_FOUND);
-  });
-
-  it('stores nothing for a channel that is disabled while the cache is older', async () => {
-    const channel = await storeChannel(system, 'http');
-    await sendHttp(channel.deploymentId, httpMessage('m1'));
-    await system.sql(`update channels set is_enabled = false where deployment_id = $1`, [
-      channel.deploymentId,
-    ]);
-    await expect(sendHttp(channel.deploymentId, httpMessage('m2'))).rejects.toMatchObject(NOT_FOUND);
-    expect(await listed(channel)).toHaveLength(1);
-  });
-
-  it('accepts events before the identity of the bot is known', async () => {
-    const channel = await storeChannel(system, 'slack', { identity: null });
-    const body = slackEvent({ channel: 'D1', channel_type: 'im', ts: '1700000000.000100', text: 'hi' });
-    await sendSlack(channel.deploymentId, body);
-    expect(await listed(channel, 'pending')).toHaveLength(1);
-    expect(IDENTITIES.slack.teamId).toBe('T0TEAM');
-  });
-
-  describe('ListDeliveries', () => {
-    it('returns pages, newest first, and refuses the cursor of other filters', async () => {
-      const channel = await storeChannel(system, 'http');
-      for (let n = 0; n < 5; n++) await sendHttp(channel.deploymentId, httpMessage(`m${n}`));
-      const request = { ...channel, result: '' };
-      const first = await system.edge.listDeliveries(
-        { ...request, page: { limit: 3, cursor: '' } },
-        { caller: OWNER },
-      );
-      const cursor = first.page?.nextCursor ?? '';
-      const rest = await system.edge.listDeliveries(
-        { ...request, page: { limit: 3, cursor } },
-        { caller: OWNER },
-      );
-      const ids = [...first.deliveries, ...rest.deliveries].map(({ deliveryId }) => deliveryId);
-      expect(ids).toHaveLength(5);
-      expect(ids).toEqual(ids.toSorted().reverse());
-      const foreign = { ...request, result: 'pending', page: { limit: 3, cursor } };
-      await expect(system.edge.listDeliveries(foreign, { caller: OWNER })).rejects.toMatchObject({
-        code: 'INVALID_CURSOR',
-      });
-    });
-
-    it('hides the deliveries from strangers and refuses other types', async () => {
-      const channel = await storeChannel(system, 'http');
-      const page = undefined;
-      await expect(
-        system.edge.listDeliveries({ ...channel, page, result: '' }, { caller: STRANGER }),
-      ).rejects.toMatchObject(NOT_FOUND);
-      const { deployment } = await system.create();
-      const reference = { agentId: deployment.agentId, deploymentId: deployment.deploymentId };
-      await expect(
-        system.edge.listDeliveries({ ...reference, page, result: '' }, { caller: OWNER }),
-      ).rejects.toMatchObject({ code: 'NOT_A_CHANNEL' });
-    });
   });
 });

@@ -5,11 +5,9 @@ import {
   originalPlace,
   withMoves,
 } from '../../../../services/deployments/domain/channels/moved-places.ts';
-import { OWNER } from '../system.ts';
-import { callback, storeChannel, TELEGRAM_SECRET } from './fixtures.ts';
+import { callback, connectBot, IDENTITIES, storeChannel, TELEGRAM_SECRET } from './fixtures.ts';
 import { openWorkSystem, SESSION, type WorkSystem } from './work-fixtures.ts';
 
-const FENCE = 3;
 const GROUP = -5;
 const SUPERGROUP = -1_000_000_000_005;
 
@@ -25,6 +23,7 @@ describe('ids of moved places', () => {
 describe('a group of Telegram that became a supergroup', () => {
   let system: WorkSystem;
   let channel: string;
+  let fence: number;
   let updates = 0;
   beforeAll(async () => {
     system = await openWorkSystem();
@@ -32,17 +31,13 @@ describe('a group of Telegram that became a supergroup', () => {
   afterAll(() => system?.[Symbol.asyncDispose]());
   beforeEach(async () => {
     system.reset();
-    await system.sql('delete from deployments');
+    await system.sql('delete from deployments; delete from connections');
     channel = await connected({ access: { ...ANYONE } });
   });
 
   async function connected(config: Partial<ChannelConfig>): Promise<string> {
-    const { deploymentId } = await storeChannel(system, 'telegram', { config });
-    await system.sql(
-      `insert into connections (deployment_id, owner_id, provider, mode, wanted, revision, state, since, holder, fence)
-       values ($1, $2, 'telegram', 'polling', 'connect', 1, 'connected', now(), 'wrk_1', $3)`,
-      [deploymentId, OWNER.userId, FENCE],
-    );
+    const { deploymentId } = await storeChannel(system, 'telegram', { config, identity: null });
+    fence = await connectBot(system, deploymentId, IDENTITIES.telegram);
     return deploymentId;
   }
 
@@ -62,7 +57,7 @@ describe('a group of Telegram that became a supergroup', () => {
   const accept = (...eventsJson: string[]) =>
     system.worker.client.acceptEvents({
       deploymentId: channel,
-      fence: FENCE,
+      fence,
       eventsJson,
       resumeState: undefined,
       identity: undefined,
@@ -126,7 +121,7 @@ describe('a group of Telegram that became a supergroup', () => {
   });
 
   it('stays in a list of places', async () => {
-    await system.sql('delete from deployments');
+    await system.sql('delete from deployments; delete from connections');
     channel = await connected({ access: { ...ANYONE, mode: 'list', places: [String(GROUP)] } });
     await begin();
     await accept(update(GROUP, { migrate_to_chat_id: SUPERGROUP }), question(SUPERGROUP));

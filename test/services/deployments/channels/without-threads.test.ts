@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../support/wait.ts';
-import { OWNER } from '../system.ts';
-import { IDENTITIES, storeChannel } from './fixtures.ts';
+import { connectBot, IDENTITIES, storeChannel } from './fixtures.ts';
 import { openWorkSystem, SESSION, type WorkSystem } from './work-fixtures.ts';
 
-const FENCE = 3;
 const CHANNEL = '500000000000000001';
 const ROOT = '700000000000000001';
 const ANSWER = '700000000000000002';
@@ -14,28 +12,25 @@ const REASON = 'The bot lacks the permission Create Public Threads.';
 describe('a conversation of Discord without a thread', () => {
   let system: WorkSystem;
   let channel: string;
+  let fence: number;
   beforeAll(async () => {
     system = await openWorkSystem();
   });
   afterAll(() => system?.[Symbol.asyncDispose]());
   beforeEach(async () => {
     system.reset();
-    await system.sql('delete from deployments');
+    await system.sql('delete from deployments; delete from connections');
     const access = { mode: 'anyone', people: [], places: [], allowExternal: false } as const;
-    const { deploymentId } = await storeChannel(system, 'discord', { config: { access } });
+    const { deploymentId } = await storeChannel(system, 'discord', { config: { access }, identity: null });
     channel = deploymentId;
-    await system.sql(
-      `insert into connections (deployment_id, owner_id, provider, mode, wanted, revision, state, since, holder, fence)
-       values ($1, $2, 'discord', 'gateway', 'connect', 1, 'connected', now(), 'wrk_1', $3)`,
-      [deploymentId, OWNER.userId, FENCE],
-    );
+    fence = await connectBot(system, deploymentId, IDENTITIES.discord);
   });
 
   const dispatch = (t: string, d: object) => JSON.stringify({ t, d });
   const accept = (...eventsJson: string[]) =>
     system.worker.client.acceptEvents({
       deploymentId: channel,
-      fence: FENCE,
+      fence,
       eventsJson,
       resumeState: undefined,
       identity: undefined,

@@ -281,7 +281,7 @@ export interface AcceptEventsRequest {
     | undefined;
   /**
    * The bot that received the events: it decides which of them mention the bot. Events can arrive before ReportConnection has
-   * stored it. Absent: the stored one.
+   * stored it. Absent: the stored one; without one, the events are refused with CHANNEL_NOT_READY and none is stored.
    */
   identity: ChannelIdentity | undefined;
 }

@@ -2353,7 +2353,10 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Verifies a request of a messaging product and commits its event before the response. */
+    /**
+     * Verifies a request of a messaging product and commits its event before the response. Refused with CHANNEL_NOT_READY until a
+     * worker has reported the identity of the bot, except for checks of the product.
+     */
     receiveCallback: {
       name: "ReceiveCallback",
       requestType: ReceiveCallbackRequest as typeof ReceiveCallbackRequest,

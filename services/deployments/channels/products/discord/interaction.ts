@@ -1,8 +1,9 @@
+import type { ChannelIdentity } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { commandNamed } from '../commands.ts';
 import { decisionInText } from '../decisions.ts';
 import { inboundEvent, orderOfNumber } from '../inbound-event.ts';
 import { idIn, type JsonObject, listIn, nameIn, objectIn, textIn } from '../json-members.ts';
-import { accepted, type Identity, ignored, type ParsedEvent } from '../product.ts';
+import { accepted, ignored, type ParsedEvent } from '../product.ts';
 import { placeOf } from './place.ts';
 
 export const PING = 1;
@@ -10,10 +11,9 @@ export const COMMAND = 2;
 export const COMPONENT = 3;
 
 /** Reads an interaction (https://discord.com/developers/docs/interactions/receiving-and-responding). */
-export function parseInteraction(interaction: JsonObject, identity: Identity): ParsedEvent {
-  if (interaction.type === PING) return { outcome: 'check' };
+export function parseInteraction(interaction: JsonObject, { appId }: ChannelIdentity): ParsedEvent {
   const applicationId = interaction.application_id;
-  if (identity?.appId && typeof applicationId === 'string' && applicationId !== identity.appId)
+  if (appId !== '' && typeof applicationId === 'string' && applicationId !== appId)
     return { outcome: 'refused', reason: 'app_mismatch' };
   const id = idIn(interaction.id);
   const member = objectIn(interaction.member);

@@ -1,8 +1,11 @@
-import type { InboundFile } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type {
+  ChannelIdentity,
+  InboundFile,
+} from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { commandInText } from '../commands.ts';
 import { inboundEvent, inboundFile, orderOfNumber } from '../inbound-event.ts';
 import { dateIn, idIn, type JsonObject, listIn, nameIn, objectIn, sizeIn, textIn } from '../json-members.ts';
-import { accepted, type Identity, ignored, type ParsedEvent } from '../product.ts';
+import { accepted, ignored, type ParsedEvent } from '../product.ts';
 import { placeOf } from './place.ts';
 
 /** Message types that a person has written: DEFAULT and REPLY. Others are messages of Discord itself. */
@@ -10,12 +13,11 @@ const WRITTEN: readonly unknown[] = [0, 19, undefined];
 const USER_JOIN = 7;
 
 /** Reads a message of the gateway (https://discord.com/developers/docs/resources/message#message-object). */
-export function parseMessage(message: JsonObject, identity: Identity): ParsedEvent {
+export function parseMessage(message: JsonObject, { botId }: ChannelIdentity): ParsedEvent {
   const id = idIn(message.id);
   const channel = idIn(message.channel_id);
   const author = objectIn(message.author);
   if (id === '' || channel === '') return ignored('malformed');
-  const botId = identity?.botId ?? '';
   const content = textIn(message.content);
   const isMention = mentionOf(botId);
   const original = objectIn(message.referenced_message);

@@ -28,6 +28,8 @@ export const discord: Product = {
     return d && { t: 'INTERACTION_CREATE', d };
   },
 
+  isCheck: (raw) => objectIn(objectIn(raw).d).type === PING,
+
   parse(raw, identity) {
     const { t, d } = objectIn(raw);
     if (t === 'MESSAGE_CREATE') return parseMessage(objectIn(d), identity);

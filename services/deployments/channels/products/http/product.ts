@@ -17,10 +17,11 @@ const ID = { min: 1, max: 255 };
 const MAX_NAME = 200;
 
 /** Events have the form of the body that docs/how-to describes: `{type, conversation, user, message | action | command}`. */
-export const http: Product = {
+export const http = {
   maxBodyBytes: 16 * 1024 * 1024,
   createVerifier: httpVerifier,
   decode: ({ body }) => parseObject(body),
+  isCheck: () => false,
 
   parse(raw) {
     const problems = new FieldProblems();
@@ -36,7 +37,7 @@ export const http: Product = {
     const data = { delivery_id: deliveryId, session_id: sessionId, duplicate: isDuplicate };
     return jsonAnswer(202, { code: 'OK', message: 'success', data });
   },
-};
+} satisfies Product;
 
 function readEvent(raw: unknown, problems: FieldProblems, members: MemberReader): InboundEvent {
   if (raw === undefined) throw refuse('INVALID_REQUEST', 'The body is not a JSON object.', EMPTY_POINTER);

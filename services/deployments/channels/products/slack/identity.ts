@@ -1,5 +1,6 @@
+import type { ChannelIdentity } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { type JsonObject, listIn, objectIn } from '../json-members.ts';
-import type { Identity, ParsedEvent } from '../product.ts';
+import type { ParsedEvent } from '../product.ts';
 
 type Mismatch = Extract<ParsedEvent, { outcome: 'refused' }>;
 
@@ -7,8 +8,11 @@ type Mismatch = Extract<ParsedEvent, { outcome: 'refused' }>;
  * Refuses events of another app or workspace. In channels that are shared with other organizations, the workspace of an
  * event can be that of its author; the installations that see it are in `authorizations`.
  */
-export function findMismatch(payload: JsonObject, teamId: unknown, identity: Identity): Mismatch | undefined {
-  if (!identity) return undefined;
+export function findMismatch(
+  payload: JsonObject,
+  teamId: unknown,
+  identity: ChannelIdentity,
+): Mismatch | undefined {
   if (differs(payload.api_app_id, identity.appId)) return { outcome: 'refused', reason: 'app_mismatch' };
   if (!differs(teamId, identity.teamId)) return undefined;
   const isShared = payload.is_ext_shared_channel === true;

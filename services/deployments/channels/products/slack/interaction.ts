@@ -1,11 +1,12 @@
+import type { ChannelIdentity } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { commandNamed } from '../commands.ts';
 import { decisionOf } from '../decisions.ts';
 import { inboundEvent } from '../inbound-event.ts';
 import { idIn, type JsonObject, listIn, nameIn, objectIn, textIn } from '../json-members.ts';
-import { accepted, type Identity, ignored, type ParsedEvent } from '../product.ts';
+import { accepted, ignored, type ParsedEvent } from '../product.ts';
 
 /** Reads a click on a button: its value is the approval, and its action_id is the decision. */
-export function parseInteraction(payload: JsonObject, identity: Identity): ParsedEvent {
+export function parseInteraction(payload: JsonObject, identity: ChannelIdentity): ParsedEvent {
   if (payload.type !== 'block_actions') return ignored('unknown_event');
   const container = objectIn(payload.container);
   const user = objectIn(payload.user);
@@ -36,7 +37,7 @@ export function parseInteraction(payload: JsonObject, identity: Identity): Parse
 }
 
 /** Reads a slash command: `/agent new`. Without a known word, it is `help`. */
-export function parseCommand(form: JsonObject, identity: Identity): ParsedEvent {
+export function parseCommand(form: JsonObject, identity: ChannelIdentity): ParsedEvent {
   const place = idIn(form.channel_id);
   const senderId = idIn(form.user_id);
   const trigger = idIn(form.trigger_id);
@@ -62,6 +63,6 @@ export function parseCommand(form: JsonObject, identity: Identity): ParsedEvent 
   );
 }
 
-function isExternal(team: string, identity: Identity): boolean {
-  return team !== '' && !!identity?.teamId && team !== identity.teamId;
+function isExternal(team: string, { teamId }: ChannelIdentity): boolean {
+  return team !== '' && teamId !== '' && team !== teamId;
 }

@@ -1,8 +1,11 @@
-import type { InboundFile } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type {
+  ChannelIdentity,
+  InboundFile,
+} from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { commandInText } from '../commands.ts';
 import { inboundEvent, inboundFile } from '../inbound-event.ts';
 import { dateIn, idIn, type JsonObject, listIn, nameIn, objectIn, sizeIn, textIn } from '../json-members.ts';
-import { accepted, type Identity, ignored, type ParsedEvent } from '../product.ts';
+import { accepted, ignored, type ParsedEvent } from '../product.ts';
 import { mentionsUser, plainText } from './text.ts';
 
 const TIMESTAMP = /^\d{10}\.\d{6}$/;
@@ -23,11 +26,15 @@ const REASONS: Readonly<Record<string, string>> = {
  * Reads a `message` or `app_mention` event (https://docs.slack.dev/reference/events/message). Slack sends both for one
  * mention, and has sent one message under several event ids, so the key of a message is its workspace, channel and timestamp.
  */
-export function parseMessage(payload: JsonObject, message: JsonObject, identity: Identity): ParsedEvent {
+export function parseMessage(
+  payload: JsonObject,
+  message: JsonObject,
+  identity: ChannelIdentity,
+): ParsedEvent {
   const channel = idIn(message.channel);
   const ts = textIn(message.ts);
   if (channel === '' || !TIMESTAMP.test(ts)) return ignored('malformed');
-  const botId = identity?.botId ?? '';
+  const { botId, teamId } = identity;
   const subtype = textIn(message.subtype);
   const isDirect = message.channel_type === 'im' || channel.startsWith('D');
   const thread = textIn(message.thread_ts) || ts;
@@ -45,7 +52,7 @@ export function parseMessage(payload: JsonObject, message: JsonObject, identity:
     senderId: idIn(message.user),
     senderName: nameIn(profile.display_name) || nameIn(profile.real_name) || nameIn(message.username),
     team,
-    isExternal: team !== '' && !!identity?.teamId && team !== identity.teamId,
+    isExternal: team !== '' && teamId !== '' && team !== teamId,
     mentionsBot: message.type === 'app_mention' || mentionsUser(written, botId),
     repliesToBot: botId !== '' && message.parent_user_id === botId,
     text,
@@ -62,11 +69,14 @@ export function parseMessage(payload: JsonObject, message: JsonObject, identity:
   return accepted(event);
 }
 
-function findReason(message: JsonObject, subtype: string, identity: Identity): string | undefined {
+function findReason(
+  message: JsonObject,
+  subtype: string,
+  { botId, botProfileId }: ChannelIdentity,
+): string | undefined {
   const botProfile = idIn(message.bot_id);
   const isOwn =
-    (!!identity?.botId && message.user === identity.botId) ||
-    (botProfile !== '' && botProfile === identity?.botProfileId);
+    (botId !== '' && message.user === botId) || (botProfile !== '' && botProfile === botProfileId);
   if (subtype !== 'bot_message' && Object.hasOwn(REASONS, subtype)) return REASONS[subtype];
   if (isOwn) return 'own_message';
   if (botProfile !== '' || subtype === 'bot_message') return 'bot';

@@ -1,6 +1,6 @@
 import { objectIn, textIn } from '../json-members.ts';
 import { EMPTY_OK, ignored, type Product } from '../product.ts';
-import { decodeCallback, envelopeOf } from './envelope.ts';
+import { decodeCallback, envelopeOf, type SlackEnvelope } from './envelope.ts';
 import { findMismatch } from './identity.ts';
 import { parseCommand, parseInteraction } from './interaction.ts';
 import { parseMessage } from './message.ts';
@@ -15,10 +15,14 @@ export const slack: Product = {
   createVerifier: slackVerifier,
   decode: decodeCallback,
 
+  isCheck(raw) {
+    const envelope = envelopeOf(raw);
+    const { type, payload } = envelope;
+    return isChallenge(envelope) || (type === 'slash_commands' && payload.ssl_check === '1');
+  },
+
   parse(raw, identity) {
     const { type, payload } = envelopeOf(raw);
-    if (type === 'events_api' && payload.type === 'url_verification') return { outcome: 'check' };
-    if (type === 'slash_commands' && payload.ssl_check === '1') return { outcome: 'check' };
     const team = type === 'interactive' ? objectIn(payload.team).id : payload.team_id;
     const mismatch = findMismatch(payload, team, identity);
     if (mismatch) return mismatch;
@@ -32,8 +36,13 @@ export const slack: Product = {
   },
 
   answer(raw) {
-    const { type, payload } = envelopeOf(raw);
-    if (type !== 'events_api' || payload.type !== 'url_verification') return EMPTY_OK;
-    return { status: 200, contentType: 'text/plain; charset=utf-8', body: textIn(payload.challenge) };
+    const envelope = envelopeOf(raw);
+    if (!isChallenge(envelope)) return EMPTY_OK;
+    const { challenge } = envelope.payload;
+    return { status: 200, contentType: 'text/plain; charset=utf-8', body: textIn(challenge) };
   },
 };
+
+function isChallenge({ type, payload }: SlackEnvelope): boolean {
+  return type === 'events_api' && payload.type === 'url_verification';
+}

@@ -1,5 +1,5 @@
+import type { ChannelIdentity } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import { type JsonObject, listIn, objectIn, textIn } from '../json-members.ts';
-import type { Identity } from '../product.ts';
 
 /** A marked part of a text. Offsets count UTF-16 code units, as JavaScript does. */
 interface Entity {
@@ -32,8 +32,7 @@ export function textOf(message: JsonObject): MessageText {
   return { text, entities };
 }
 
-export function mentionsBot({ entities }: MessageText, identity: Identity): boolean {
-  if (!identity) return false;
+export function mentionsBot({ entities }: MessageText, identity: ChannelIdentity): boolean {
   return entities.some(
     ({ type, text, userId }) =>
       (type === 'mention' && isName(text, identity)) ||
@@ -42,9 +41,9 @@ export function mentionsBot({ entities }: MessageText, identity: Identity): bool
 }
 
 /** The text without a mention of the bot at its beginning. */
-export function withoutMention({ text, entities }: MessageText, identity: Identity): string {
+export function withoutMention({ text, entities }: MessageText, identity: ChannelIdentity): string {
   const first = entities.find(({ type, offset }) => type === 'mention' && offset === 0);
-  const isBot = identity && first && isName(first.text, identity);
+  const isBot = first && isName(first.text, identity);
   return (isBot ? text.slice(first.text.length).replace(/^[\s,:]+/, '') : text).trim();
 }
 
@@ -57,6 +56,6 @@ export function commandAtStart({ entities }: MessageText) {
 }
 
 /** The name of a bot has no distinction of case. */
-export function isName(text: string, { name }: NonNullable<Identity>): boolean {
+export function isName(text: string, { name }: ChannelIdentity): boolean {
   return name !== '' && text.replace('@', '').toLowerCase() === name.replace('@', '').toLowerCase();
 }

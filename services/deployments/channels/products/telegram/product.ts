@@ -1,4 +1,7 @@
-import type { InboundEvent } from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
+import type {
+  ChannelIdentity,
+  InboundEvent,
+} from '../../../../../proto/gen/ahs/deployments/v1/channel_work.ts';
 import type { PlaceMove } from '../../../domain/channels/moved-places.ts';
 import { commandInText, commandNamed } from '../commands.ts';
 import { decisionInText } from '../decisions.ts';
@@ -13,7 +16,7 @@ import {
   parseObject,
   textIn,
 } from '../json-members.ts';
-import { accepted, EMPTY_OK, type Identity, ignored, type ParsedEvent, type Product } from '../product.ts';
+import { accepted, EMPTY_OK, ignored, type ParsedEvent, type Product } from '../product.ts';
 import { commandAtStart, isName, mentionsBot, textOf, withoutMention } from './entities.ts';
 import { filesOf } from './files.ts';
 import { telegramVerifier } from './verify.ts';
@@ -26,6 +29,7 @@ export const telegram: Product = {
   maxBodyBytes: 1024 * 1024,
   createVerifier: telegramVerifier,
   decode: ({ body }) => parseObject(body),
+  isCheck: () => false,
 
   parse(raw, identity) {
     const update = objectIn(raw);
@@ -44,7 +48,7 @@ export const telegram: Product = {
   answer: () => EMPTY_OK,
 };
 
-function parseMessage(message: JsonObject, updateId: string, identity: Identity): ParsedEvent {
+function parseMessage(message: JsonObject, updateId: string, identity: ChannelIdentity): ParsedEvent {
   const event = eventOf(message, updateId);
   if (!event.place) return ignored('malformed');
   const move = moveOf(message, event.place);
@@ -55,14 +59,13 @@ function parseMessage(message: JsonObject, updateId: string, identity: Identity)
   event.text = withoutMention(content, identity);
   event.mentionsBot = mentionsBot(content, identity);
   event.repliesToBot = repliesToBot(message, identity);
-  if (identity && event.senderId === identity.botId) return ignored('own_message', event);
+  if (event.senderId === identity.botId) return ignored('own_message', event);
   // An administrator who writes as the group has the sender GroupAnonymousBot.
   if (message.sender_chat !== undefined) return ignored('anonymous_sender', event);
   if (from.is_bot === true) return ignored('bot', event);
   if (event.senderId === '') return ignored('no_sender', event);
   const slash = commandAtStart(content);
-  if (slash?.bot !== undefined && identity && !isName(slash.bot, identity))
-    return ignored('other_bot', event);
+  if (slash?.bot !== undefined && !isName(slash.bot, identity)) return ignored('other_bot', event);
   const command = slash ? commandOf(slash.name) : commandInText(event.text);
   if (command) {
     event.kind = 'command';
@@ -88,10 +91,10 @@ function commandOf(name: string) {
 }
 
 /** The first message of a topic counts as replied to by all messages of the topic. */
-function repliesToBot(message: JsonObject, identity: Identity): boolean {
+function repliesToBot(message: JsonObject, identity: ChannelIdentity): boolean {
   const original = objectIn(message.reply_to_message);
   const isTopic = original.forum_topic_created !== undefined;
-  return !!identity && !isTopic && idIn(objectIn(original.from).id) === identity.botId;
+  return !isTopic && idIn(objectIn(original.from).id) === identity.botId;
 }
 
 function parseClick(query: JsonObject, updateId: string): ParsedEvent {

@@ -180,7 +180,6 @@ describe('events of Discord', () => {
   });
 
   it.each([
-    ['check', { type: 1 }],
     ['refused app_mismatch', { application_id: '3' }],
     ['ignored unknown_action', { type: 3, data: { custom_id: 'x' } }],
     ['ignored unknown_event', { type: 4 }],
@@ -188,6 +187,12 @@ describe('events of Discord', () => {
     ['ignored malformed', { channel_id: undefined, channel: undefined }],
   ])('has the result %s for an interaction with %j', (result, members) => {
     expect(resultOf(interaction(members))).toBe(result);
+  });
+
+  it('takes only a PING for a check of the endpoint', () => {
+    const isCheck = (type: number) => discord.isCheck(discord.decode(request(JSON.stringify({ type }), [])));
+    expect([1, 2, 3].map(isCheck)).toEqual([true, false, false]);
+    expect(discord.isCheck(undefined)).toBe(false);
   });
 
   it.each([

@@ -10,7 +10,7 @@ const COMMON = { conversation: 'room-1', user: { id: 'u1', name: 'Ada' } };
 /** The pointers of the refusal of a body. */
 function pointersOf(body: unknown): string[] {
   try {
-    http.parse(body, undefined);
+    http.parse(body);
   } catch (error) {
     if (error instanceof Refusal && ['INVALID_REQUEST', 'INVALID_TEXT'].includes(error.code))
       return error.details?.map(({ pointer }) => pointer) ?? [];
@@ -83,7 +83,7 @@ describe('events of the provider http', () => {
       { name: 'b.png', url: 'https://files.example/b' },
     ];
     const body = { ...COMMON, type: 'message', message: { id: 'm1', text: 'Look', files } };
-    expect(eventOf(http.parse(body, undefined))).toMatchObject({
+    expect(eventOf(http.parse(body))).toMatchObject({
       dedupeKey: 'message:m1',
       kind: 'message',
       place: { place: 'room-1', thread: '', isGroup: false },
@@ -103,7 +103,7 @@ describe('events of the provider http', () => {
       { ...COMMON, type: 'action', action: { id: '1', approval_id: APPROVAL, decision: 'allow' } },
       { ...COMMON, type: 'command', command: { id: '1', name: 'new' } },
     ];
-    const events = bodies.map((body) => eventOf(http.parse(body, undefined)));
+    const events = bodies.map((body) => eventOf(http.parse(body)));
     expect(events.map(({ dedupeKey }) => dedupeKey)).toEqual(['message:1', 'action:1', 'command:1']);
     expect(events[1]).toMatchObject({ kind: 'action', approvalId: APPROVAL, decision: 'allow' });
     expect(events[2]).toMatchObject({ kind: 'command', command: 'new' });
@@ -111,7 +111,7 @@ describe('events of the provider http', () => {
 
   it('takes the id of the user for a missing name', () => {
     const body = { ...COMMON, user: { id: 'u1' }, type: 'command', command: { id: '1', name: 'new' } };
-    expect(eventOf(http.parse(body, undefined)).senderName).toBe('u1');
+    expect(eventOf(http.parse(body)).senderName).toBe('u1');
   });
 
   it.each([

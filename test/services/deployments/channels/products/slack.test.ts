@@ -251,8 +251,19 @@ describe('events of Slack', () => {
 
   it('answers a challenge with its text and everything else with an empty 200', () => {
     const challenge = { type: 'events_api', payload: { type: 'url_verification', challenge: 'abc' } };
-    expect(slack.parse(challenge, IDENTITIES.slack).outcome).toBe('check');
+    expect(slack.isCheck(challenge)).toBe(true);
     expect(slack.answer(challenge, undefined)).toMatchObject({ status: 200, body: 'abc' });
     expect(slack.answer(undefined, undefined)).toEqual({ status: 200, contentType: '', body: '' });
+  });
+
+  it('takes only challenges and ssl_check for checks of the URL', () => {
+    expect(slack.isCheck({ type: 'slash_commands', payload: { ssl_check: '1' } })).toBe(true);
+    for (const event of [
+      undefined,
+      { type: 'events_api', payload: { type: 'event_callback' } },
+      { type: 'interactive', payload: { type: 'url_verification' } },
+      { type: 'slash_commands', payload: { command: '/agent', type: 'url_verification' } },
+    ])
+      expect(slack.isCheck(event)).toBe(false);
   });
 });
