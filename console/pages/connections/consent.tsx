@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { connections } from '../../api/connections.ts';
 import type { Connection } from '../../gen/index.ts';
 import { ErrorAlert } from '../../parts/errors/error-state.tsx';
@@ -8,17 +9,23 @@ import { Checkbox } from '../../ui/checkbox.tsx';
 export function Consent({ connection }: { connection: Connection }) {
   const { connection_id: id, name, revision, use_in_triggered_sessions: isAllowed } = connection;
   const queries = useQueryClient();
-  const { mutate, isPending, variables, error } = useMutation({
+  // The state of the mutation follows only in a later task, until which the box would show the stored value again.
+  const [chosen, setChosen] = useState<boolean>();
+  const { mutate, error } = useMutation({
     mutationFn: (allowed: boolean) => connections.update(id, revision, allowed),
-    // After an error the list shows the stored value again.
-    onSettled: () => queries.invalidateQueries({ queryKey: connections.all.queryKey }),
+    onSettled: async () => {
+      await queries.invalidateQueries({ queryKey: connections.all.queryKey });
+      setChosen(undefined);
+    },
   });
   return (
     <div>
       <Checkbox
-        checked={isPending ? variables : isAllowed}
+        checked={chosen ?? isAllowed}
         onChange={(allowed) => {
-          if (!isPending) mutate(allowed);
+          if (chosen !== undefined) return;
+          setChosen(allowed);
+          mutate(allowed);
         }}
       >
         Use in runs of my deployments
