@@ -78,6 +78,20 @@ describe('the containers of docker-compose.yml', () => {
   );
 
   it(
+    'have the packages of MODEL_PACKAGES and no other optional ones',
+    async () => {
+      await until('the runner reports', runnerHasReported, STEP_MS);
+      const { body } = await project.request('GET', '/api/v1/models');
+      for (const [provider, installed] of [
+        ['gemini', true],
+        ['bedrock', false],
+      ])
+        expect(body.data).toContainEqual(expect.objectContaining({ provider, installed }));
+    },
+    STEP_MS,
+  );
+
+  it(
     'isolate commands from the runner',
     async () => {
       const answer = await runCommand(

@@ -4,6 +4,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { compatible } from '../../support/providers/compatible.ts';
 import { openProvider } from '../../support/providers/server.ts';
 import { message, queuedTurn } from './fake-sessions.ts';
+import { ALL_PROTOCOLS } from './model-step-fixture.ts';
 import { storedPart } from './part-events.ts';
 import { createRecordingTool } from './recording-tool.ts';
 import { dataOf, openTestRunner, outcomeOf, script, textOf } from './runner-fixture.ts';
@@ -41,6 +42,21 @@ describe('a turn of an agent with several models', () => {
         },
       },
     ]);
+  });
+
+  it.each(ALL_PROTOCOLS)('continues from $model and to $model after an outage', async (protocol) => {
+    await using server = await openProvider(protocol);
+    await using fixture = await openTestRunner({ providers: protocol.settings(server.url) });
+    const { model } = protocol;
+    server.enqueue({ status: 503, kind: 'UNAVAILABLE', message: 'down' }, { parts: [{ text: 'back' }] });
+    fixture.queueTurns({ model, models: { names: [model, 'rehearsal/echo'] } }, lastRetry('hello'));
+    expect(outcomeOf(await fixture.waitForOutcome('trn_1'))).toMatchObject({
+      $case: 'retry',
+      value: { error: { code: 'model_overloaded' }, fallbackModel: 'rehearsal/echo' },
+    });
+    const turn = { ...queuedTurn('trn_2', 'hello'), fallbackModel: model, maxFailures: MAX_FAILURES };
+    fixture.queueTurns({ model: 'rehearsal/echo', models: { names: ['rehearsal/echo', model] } }, turn);
+    expect(textOf(await fixture.waitForOutcome('trn_2'))).toBe('back');
   });
 
   it('continues with the next model when the last retry takes too long', async () => {

@@ -10,12 +10,19 @@ import type { ProviderPackages } from '../../../services/runner/models/packages.
 import { createModels } from '../../../services/runner/models/registry.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { anthropic } from '../../support/providers/anthropic.ts';
+import { azure } from '../../support/providers/azure.ts';
+import { bedrock } from '../../support/providers/bedrock.ts';
 import { compatible } from '../../support/providers/compatible.ts';
+import { gemini, vertex, vertexClaude } from '../../support/providers/google.ts';
 import { openai } from '../../support/providers/openai.ts';
 import type { ProviderProtocol } from '../../support/providers/protocol.ts';
 import type { ProviderServer } from '../../support/providers/server.ts';
 
+/** The providers whose packages are always installed. */
 export const PROTOCOLS = [anthropic, openai, compatible];
+/** The providers of the optional packages. */
+export const OPTIONAL_PROTOCOLS = [bedrock, vertex, vertexClaude, azure, gemini];
+export const ALL_PROTOCOLS = [...PROTOCOLS, ...OPTIONAL_PROTOCOLS];
 
 export interface StepObservation {
   end: ModelStepEnd;

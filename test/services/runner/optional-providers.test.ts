@@ -9,9 +9,8 @@ import { bedrock } from '../../support/providers/bedrock.ts';
 import { gemini, vertex, vertexClaude } from '../../support/providers/google.ts';
 import type { ErrorResponse, ProviderProtocol, ScriptedResponse } from '../../support/providers/protocol.ts';
 import { openProvider } from '../../support/providers/server.ts';
-import { contentOf, finished, requestStep, WEATHER } from './model-step-fixture.ts';
+import { contentOf, finished, OPTIONAL_PROTOCOLS, requestStep, WEATHER } from './model-step-fixture.ts';
 
-const PROTOCOLS = [bedrock, vertex, vertexClaude, azure, gemini];
 const TEXT = 'In a town with a river – 東京 😀, I think.';
 const CALLS = [
   { call: 'call_a', name: 'weather', input: '{"city":"Zürich"}' },
@@ -25,7 +24,7 @@ function resultOf({ call, name }: { call: string; name: string }): ToolResultPar
   return { type: 'tool-result', toolCallId: call, toolName: name, output };
 }
 
-describe.each(PROTOCOLS)('a model step of $model', (protocol) => {
+describe.each(OPTIONAL_PROTOCOLS)('a model step of $model', (protocol) => {
   it('streams the text and returns the token usage', async () => {
     await using server = await openProvider(protocol);
     const written = CLAUDE.includes(protocol) ? 30 : 0;

@@ -5,7 +5,7 @@ import type { ScriptedResponse } from '../../support/providers/protocol.ts';
 import { openProvider, type ProviderServer } from '../../support/providers/server.ts';
 import { until } from '../../support/wait.ts';
 import { message } from './fake-sessions.ts';
-import { PROTOCOLS } from './model-step-fixture.ts';
+import { ALL_PROTOCOLS, PROTOCOLS } from './model-step-fixture.ts';
 import { storedPart } from './part-events.ts';
 import { openTestRunner, type RunnerUnderTest } from './runner-fixture.ts';
 
@@ -51,16 +51,25 @@ class Conversation {
 }
 
 /** The parts of a request that form its prefix, in the order in which the provider reads them, each as JSON text. */
-function prefixOf({ tools, system, messages, input }: Body): string[] {
-  const turns = (messages ?? input) as { content?: unknown }[];
-  const blocks = turns.flatMap((turn) =>
-    Array.isArray(turn.content) ? turn.content.map((block) => ({ ...turn, content: block })) : [turn],
+function prefixOf(body: Body): string[] {
+  const { tools, toolConfig, system, systemInstruction, messages, input, contents } = withoutMarks(body);
+  const turns = (messages ?? input ?? contents) as { content?: unknown; parts?: unknown }[];
+  const blocks = turns.flatMap(({ content, parts, ...turn }) => {
+    const found: unknown[] = [content ?? parts].flat();
+    return found.map((block) => ({ ...turn, block }));
+  });
+  return [tools ?? toolConfig, system ?? systemInstruction, ...blocks].map(
+    (one) => JSON.stringify(one) ?? '',
   );
-  return [tools, system, ...blocks].map((one) => JSON.stringify(one, withoutMarks) ?? '');
 }
 
-/** Marks of the cache are not a part of what is cached. */
-const withoutMarks = (name: string, value: unknown) => (name === 'cache_control' ? undefined : value);
+/** Marks of the cache are not a part of what is cached. Bedrock has them as blocks of their own, others as members. */
+function withoutMarks(body: Body): Body {
+  return JSON.parse(JSON.stringify(body), (name, value) => {
+    if (name === 'cache_control') return undefined;
+    return Array.isArray(value) ? value.filter((block) => block?.cachePoint === undefined) : value;
+  });
+}
 
 function expectSamePrefixes(bodies: readonly Body[]): void {
   for (const [index, body] of bodies.slice(1).entries()) {
@@ -71,7 +80,7 @@ function expectSamePrefixes(bodies: readonly Body[]): void {
 
 const bodiesOf = (server: ProviderServer) => server.requests.map(({ body }) => body);
 
-describe.each(PROTOCOLS)('consecutive requests to $model', (protocol) => {
+describe.each(ALL_PROTOCOLS)('consecutive requests to $model', (protocol) => {
   async function begin(runtime: Partial<AgentRuntime> = {}) {
     const stack = new AsyncDisposableStack();
     const server = stack.use(await openProvider(protocol));

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { openProvider } from '../../support/providers/server.ts';
 import { until } from '../../support/wait.ts';
 import { message, queuedTurn } from './fake-sessions.ts';
-import { PROTOCOLS } from './model-step-fixture.ts';
+import { ALL_PROTOCOLS } from './model-step-fixture.ts';
 import { dataOf, openTestRunner, outcomeOf, textOf, typesOf } from './runner-fixture.ts';
 
-describe.each(PROTOCOLS)('a turn of $model', (protocol) => {
+describe.each(ALL_PROTOCOLS)('a turn of $model', (protocol) => {
   async function begin() {
     const stack = new AsyncDisposableStack();
     const server = stack.use(await openProvider(protocol));
@@ -41,8 +41,7 @@ describe.each(PROTOCOLS)('a turn of $model', (protocol) => {
     expect(journal.usage).toMatchObject({ inputTokens: 30, outputTokens: 11, steps: 2, toolCalls: 2 });
     expect(turn.server.requests).toHaveLength(2);
     const body = JSON.stringify(turn.server.requests[1]?.body);
-    for (const words of ['How much?', 'I count.', 'call_a', 'call_b', '42', '1024'])
-      expect(body).toContain(words);
+    for (const words of ['How much?', 'I count.', '6*7', '2^10', '42', '1024']) expect(body).toContain(words);
     expect(body.includes('"c2VhbA=="')).toBe(protocol.name !== 'local-1');
   });
 
@@ -58,8 +57,9 @@ describe.each(PROTOCOLS)('a turn of $model', (protocol) => {
       queuedTurn('trn_2', 'Well?'),
     );
     await turn.fixture.waitForOutcome('trn_2');
-    const limits = turn.server.requests.map(({ body }) => body.max_tokens ?? body.max_output_tokens);
-    expect(limits).toEqual([500, 50]);
+    const text = turn.server.requests.map(({ body }) => JSON.stringify(body));
+    const limit = /"(?:max_tokens|max_output_tokens|maxTokens|maxOutputTokens)":(\d+)/;
+    expect(text.map((body) => limit.exec(body)?.[1])).toEqual(['500', '50']);
   });
 
   it('is retried after the delay that the provider asks for', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Envelope } from '../api.ts';
@@ -28,7 +29,7 @@ export interface ComposeProject extends AsyncDisposable {
   runScript(script: string): Promise<string>;
 }
 
-/** Builds both images with docker-compose and starts all containers. Resolves when the edge is ready. */
+/** Builds both images, with the package of one optional model provider, with docker-compose and starts all containers. Resolves when the edge is ready. */
 export async function startComposeProject(): Promise<ComposeProject> {
   await using stack = new AsyncDisposableStack();
   const docker = stack.use(await startDocker());
@@ -43,6 +44,7 @@ export async function startComposeProject(): Promise<ComposeProject> {
     SERVICE_SEALING_KEY: secret(),
     POSTGRES_PASSWORD: secret(),
     MINIO_PASSWORD: secret(),
+    MODEL_PACKAGES: await optionalPackage('@ai-sdk/google'),
   };
   const project: ComposeProject = {
     docker,
@@ -69,6 +71,12 @@ export async function startComposeProject(): Promise<ComposeProject> {
   await untilReady(project);
   const owned = stack.move();
   return { ...project, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Returns the name and the supported version of an optional package. */
+async function optionalPackage(name: string): Promise<string> {
+  const { peerDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  return `${name}@${peerDependencies[name]}`;
 }
 
 async function untilReady({ request, compose }: ComposeProject): Promise<void> {

@@ -101,7 +101,7 @@ function reason({ finishReason }: StreamedResponse): string {
 function partsOf(part: OutputPart): object[] {
   if ('text' in part) return chunksOf(part.text).map((text) => ({ text }));
   if ('call' in part)
-    return [{ functionCall: { id: part.call, name: part.name, args: JSON.parse(part.input) } }];
+    return [{ functionCall: { id: part.call, name: part.name, args: JSON.parse(part.input || '{}') } }];
   const thoughts = chunksOf(part.thought);
   return thoughts.map((text, index) => ({
     text,
