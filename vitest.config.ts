@@ -6,11 +6,20 @@ export const CRASHES = ['test/e2e/{crash,tool-crash,workspace-crash}.test.ts'];
 /** They restart every process many times. Lane 2 runs them in both process shapes. */
 const RESTARTS = 'test/e2e/restart.test.ts';
 
+/**
+ * They start the program dozens of times or send thousands of requests: together a fifth of the CPU time that lane 1 had with
+ * them. Lane 2 runs them on embedded backends.
+ */
+export const PROGRAMS = [
+  'test/e2e/{kill,offered-tools,operations,paused-runner,readiness,start-problems,stop}.test.ts',
+  'test/edge/openapi-conformance.test.ts',
+];
+
 /** Lane 1: tests that need only Node and npm. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{real,bench,chaos,support}/**', ...CRASHES, RESTARTS],
+    exclude: ['test/{real,bench,chaos,support}/**', ...CRASHES, ...PROGRAMS, RESTARTS],
     // One database server per run; each test file creates its own databases in it.
     globalSetup: ['test/support/scratch.ts', 'test/support/compile-cache.ts', 'test/support/postgres.ts'],
     pool: 'forks',

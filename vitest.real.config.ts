@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import embedded, { CRASHES } from './vitest.config.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import embedded, { CRASHES, PROGRAMS } from './vitest.config.ts';
 
 /** End-to-end cases that run in both process shapes. */
 const JOURNEYS = [
@@ -20,6 +21,20 @@ const SEPARATE_PROCESSES = [
 const CONTRACTS = globSync('test/{lib/grpc,services}/**/*.test.ts').filter((file) =>
   readFileSync(file, 'utf8').includes('TRANSPORTS'),
 );
+/** Files of one minute and more. */
+const LONG =
+  /\/test\/(real\/(killed-channel-workers|containers|faults|many-deliveries|other-languages|console\/(accessibility|long-session|session)|protocols\/mcp\/clients)|e2e\/(restart|crash|tool-crash)|edge\/malformed-requests)\.test\.ts$/;
+
+/** Starts the long files first, so that none of them runs alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { long = [], short = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
+      LONG.test(moduleId) ? 'long' : 'short',
+    );
+    return [...long, ...short];
+  }
+}
+
 const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
 const { include: _, exclude: __, env: ___, isolate: ____, ...common } = embedded.test ?? {};
 
@@ -31,8 +46,9 @@ export default defineConfig({
   test: {
     ...common,
     globalSetup: [...(common.globalSetup ?? []), 'test/support/object-store.ts'],
-    // These tests use more CPU time than those of lane 1, and more of them measure times.
-    maxWorkers: 2,
+    // These tests wait for about half of their time. With more workers, they wait for the CPU time of each other.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -52,6 +68,15 @@ export default defineConfig({
           name: 'a process per target',
           include: [...JOURNEYS, ...SEPARATE_PROCESSES],
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'a process per target' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'embedded backends',
+          include: PROGRAMS,
+          isolate: false,
+          env: { ...embedded.test?.env },
         },
       },
       {
