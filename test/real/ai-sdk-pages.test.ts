@@ -38,10 +38,19 @@ describe.each([
   async function open(session: string, options: Record<string, string> = {}): Promise<Page> {
     const page = await browser.newPage();
     const query = { service: system.url, session, sdk: version, on_disconnect: 'continue', output: '"Bern"' };
+    const joined = joins(page);
     await page.goto(`${origin}/?${new URLSearchParams({ ...query, ...options })}`);
-    await page.locator('main').waitFor({ state: 'attached' });
+    await joined;
     return page;
   }
+  /**
+   * The answer to the request with which a page joins a running turn. A message sent before it starts
+   * a turn that the page then reads twice, and stop() ends only one of the two streams.
+   */
+  const joins = (page: Page) =>
+    page.waitForResponse(
+      (response) => response.url().includes('/ai-stream') && response.request().method() === 'GET',
+    );
   const send = (page: Page, message: object) =>
     page.evaluate(`void chat.sendMessage(${JSON.stringify(message)})`);
   const answer = (page: Page) => page.locator('.assistant').last();
@@ -49,9 +58,7 @@ describe.each([
   const isReady = (page: Page) => page.locator('main[data-status=ready]').waitFor();
   /** Reloads the page and waits until it has joined a turn that waits for an answer. */
   const reload = async (page: Page) => {
-    const joined = page.waitForResponse(
-      (response) => response.url().includes('/ai-stream') && response.request().method() === 'GET',
-    );
+    const joined = joins(page);
     await page.reload();
     expect((await joined).status()).toBe(200);
     await isReady(page);

@@ -57,6 +57,10 @@ interface Turn {
   error: { message: string } | null;
 }
 
+/** The text parts of a message, joined. */
+export const textOf = ({ parts }: UIMessage) =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
 /** The parts of the last message of a chat. */
 export const lastOf = (chat: MemoryChat) => joined(chat.lastMessage);
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type System, startSystem } from '../../support/system.ts';
 import { until } from '../../support/wait.ts';
 import { expectRefusal, readResponse } from '../envelope.ts';
-import { ASKS, type ChatClient, createChatClient, SLOW, SUM } from './chat-client.ts';
+import { ASKS, type ChatClient, createChatClient, SLOW, SUM, textOf } from './chat-client.ts';
 import { joined } from './read-stream.ts';
 import { SDKS } from './sdk-versions.ts';
 
@@ -20,8 +20,6 @@ describe('GET /sessions/{session_id}/ai-messages', () => {
 
   const get = (session: string, query = '') => client.api.get(`/sessions/${session}/ai-messages${query}`);
   const historyOf = async (session: string) => (await get(session)).body.data as unknown as UIMessage[];
-  const textOf = ({ parts }: UIMessage) =>
-    parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const textsOf = async (session: string) => (await historyOf(session)).map(textOf);
 
   it('returns the chat that the streams have shown, valid for both majors', async () => {

@@ -15,9 +15,10 @@ interface TextResponse {
 }
 
 const CONNECTIONS = 16;
+const RESPONSE_WITHIN_MS = 60_000;
 
-/** A client that keeps its connections open. */
-export function createSender(origin: string) {
+/** A client that keeps its connections open. The text of a stream is empty unless `readsStreams`. */
+export function createSender(origin: string, { readsStreams = false } = {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const send = ({ method, path, headers = {}, body }: HttpRequest): Promise<TextResponse> =>
     new Promise((resolve, reject) => {
@@ -25,13 +26,22 @@ export function createSender(origin: string) {
       const options = { method, agent, headers: { ...length, ...headers } };
       const sent = request(`${origin}/api/v1`, { ...options, path: `/api/v1${path}` }, (response) => {
         const chunks: Buffer[] = [];
+        const status = response.statusCode ?? 0;
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-        );
+        response.on('end', () => resolve({ status, text: Buffer.concat(chunks).toString() }));
         response.on('error', reject);
+        // A request that was accepted by mistake can start a stream that does not end.
+        if (!readsStreams && response.headers['content-type']?.startsWith('text/event-stream')) {
+          resolve({ status, text: '' });
+          response.destroy();
+        }
       });
       sent.on('error', reject);
+      sent.setTimeout(RESPONSE_WITHIN_MS, () =>
+        sent.destroy(
+          new Error(`no response: ${JSON.stringify({ method, path, headers, body: String(body) })}`),
+        ),
+      );
       sent.end(body);
     });
 

@@ -51,7 +51,9 @@ describe('A2A tasks', () => {
     });
     const { result } = await client.rpc('CancelTask', { id: task.id });
     expect(result.status.state).toBe('TASK_STATE_CANCELED');
-    expect(answerOf(result)).toMatch(/^a long story/);
+    const answer = answerOf(result);
+    expect(answer).not.toBe('');
+    expect(SLOW.text.slice(0, answer.length)).toBe(answer);
     expect((await client.rpc('CancelTask', { id: task.id })).result).toEqual(result);
   });
 
@@ -74,8 +76,9 @@ describe('A2A tasks', () => {
     const response = await client.open('SendStreamingMessage', sendRequest('?'));
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const events = await Array.fromAsync(resultsOf(response));
-    expect(events[0].task).toMatchObject({ status: { state: 'TASK_STATE_SUBMITTED' } });
-    const states = events.flatMap(({ statusUpdate }) => statusUpdate?.status.state ?? []);
+    const states = events.flatMap(({ task, statusUpdate }) => (task ?? statusUpdate)?.status.state ?? []);
+    // A runner may have begun the turn before the stream.
+    if (states[0] === 'TASK_STATE_SUBMITTED') states.shift();
     expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
     const updates = events.flatMap(({ artifactUpdate }) => artifactUpdate ?? []);
     expect(updates.map((update) => answerOf({ artifacts: [update.artifact] })).join('')).toBe(

@@ -72,7 +72,8 @@ describe('the OpenAI-compatible responses', () => {
     });
     const cancelled = (await client.post(`/responses/${body.id}/cancel`, {})).body;
     expect(cancelled.status).toBe('cancelled');
-    expect(textOf(cancelled)).toMatch(/^a long story/);
+    expect(textOf(cancelled)).not.toBe('');
+    expect(SLOW.text.startsWith(textOf(cancelled))).toBe(true);
     expect((await client.post(`/responses/${body.id}/cancel`, {})).body).toEqual(cancelled);
   });
 

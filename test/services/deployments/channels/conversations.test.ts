@@ -241,7 +241,7 @@ describe('conversations of channels', () => {
     await worker.accept();
     expect(await worker.claimConversations(150)).toHaveLength(150);
     const second = await otherWorker.claimConversations(150);
-    expect(second.map(({ deploymentId }) => deploymentId)).toEqual(
+    expect(second.map(({ deploymentId }) => deploymentId).toSorted()).toEqual(
       [...Array(50).fill(busy), other].toSorted(),
     );
     expect(await worker.claimConversations(150)).toEqual([]);
