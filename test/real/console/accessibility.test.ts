@@ -7,7 +7,13 @@ import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts'
 import { until } from '../../support/wait.ts';
 import { offeredLink, storeConversation } from './channel-rows.ts';
 import { checkAll } from './check-all.ts';
-import { axeViolations, type ConsoleFixture, type ConsolePage, startConsole } from './console-fixture.ts';
+import {
+  axeViolations,
+  type ConsoleFixture,
+  type ConsolePage,
+  fitsWindow,
+  startConsole,
+} from './console-fixture.ts';
 import { createWorkspaceHelpers } from './workspace-helpers.ts';
 
 const LONG = `Support مساعد الدعم 🤖 ${'and on '.repeat(8)}${'unbroken'.repeat(8)}`;
@@ -315,7 +321,7 @@ describe('accessibility of every console page', () => {
           if ((await page.locator('h1').count()) !== 1)
             found.push('the page does not have exactly one title');
           await page.setViewportSize({ width: 360, height: 800 });
-          await until('nothing is wider than 360 px', async () => (await overhangOf(page)) <= 0);
+          await fitsWindow(page);
           forget(consoleMessages, '404');
           return found;
         }),
@@ -436,7 +442,6 @@ function refusalOf(status: number) {
 /** Navigates like a link of the console. */
 const goWithin = (page: Page, path: string) =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
-const overhangOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 const hasFocus = (page: Page) => page.evaluate<boolean>('document.activeElement !== document.body');
 
 /** Returns the button or combobox with a name. */

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole, tabTo } from './console-fixture.ts';
 
 const OUTPUT_SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
 const PHONE = { width: 360, height: 740 };
@@ -51,7 +51,7 @@ describe('advanced settings of an agent', () => {
     await row(page, 2).getByLabel('Tool name').and(page.locator(':focus')).waitFor();
     await page.getByRole('alert').filter({ hasText: 'Output schema: Type must' }).waitFor();
     expect(await page.getByRole('alert').filter({ hasText: 'built-in tool' }).count()).toBe(1);
-    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await fitsWindow(page);
     expect(await axeViolations(page)).toEqual([]);
 
     // The error stays with its tool when another one is removed.
@@ -177,7 +177,7 @@ describe('advanced settings of an agent', () => {
     await divider('Earlier messages were replaced by a summary').last().press('Enter');
     await page.getByRole('region', { name: 'Summary' }).getByText('nothing to run').waitFor();
     await details.getByRole('link', { name: /^Event \d+$/ }).waitFor();
-    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await fitsWindow(page);
     expect(await axeViolations(page)).toEqual([]);
     await details.getByRole('link', { name: /^\.outputs/ }).press('Enter');
     await page.getByRole('tab', { name: 'Files', selected: true }).waitFor();
@@ -206,7 +206,7 @@ describe('advanced settings of an agent', () => {
     const details = page.getByRole('dialog', { name: 'Context' });
     await details.getByRole('meter', { name: 'Used part of the context window' }).waitFor();
     await details.getByText(/^About [\d,]+ of 20,000 tokens\./).waitFor();
-    expect(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await fitsWindow(page);
     expect(await axeViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await meter.and(page.locator(':focus')).waitFor();

@@ -7,6 +7,7 @@ import { until } from '../../support/wait.ts';
 import {
   axeViolations,
   type ConsoleFixture,
+  fitsWindow,
   logInAs,
   PAGE_STORAGE,
   startConsole,
@@ -108,7 +109,7 @@ describe('connect page of an agent', () => {
         expect(await axeViolations(page)).toEqual([]);
       }
       await page.setViewportSize({ width: 390, height: 844 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      await fitsWindow(page);
       await choose('Off');
       await page.getByText('A2A clients do not find the agent.').first().waitFor();
       expect(await page.getByText('Agent card').count()).toBe(0);

@@ -6,7 +6,14 @@ import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts'
 import { addReviewedServer } from '../../support/reviewed-server.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, PAGE_STORAGE, startConsole, tabTo } from './console-fixture.ts';
+import {
+  axeViolations,
+  type ConsoleFixture,
+  fitsWindow,
+  PAGE_STORAGE,
+  startConsole,
+  tabTo,
+} from './console-fixture.ts';
 
 /** The folder for pictures of the pages; without it none are taken. */
 const PICTURES = process.env.SERVICE_TEST_PICTURES;
@@ -44,7 +51,7 @@ describe('connections', () => {
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, `${name}-dark`);
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await fitsWindow(page);
     await picture(page, `${name}-phone`);
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.emulateMedia({ colorScheme: 'light' });

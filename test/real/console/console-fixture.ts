@@ -6,6 +6,7 @@ import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { type Api, createApi } from '../../support/api.ts';
 import { openChromium } from '../../support/chromium.ts';
 import { type System, startSystem } from '../../support/system.ts';
+import { until } from '../../support/wait.ts';
 
 const BUILD = fileURLToPath(new URL('../../../scripts/console.mjs', import.meta.url));
 /** Timeout of each wait in a page. A busy machine needs several times longer than usual. */
@@ -93,6 +94,15 @@ export async function logInAs(fixture: ConsoleFixture, account: string, path: st
   await page.waitForURL(fixture.system.url + path);
   return page;
 }
+
+/**
+ * Waits until nothing on the page is wider than the window. A layout that depends on the width follows in the render after
+ * the change of the width, so it must not be measured once.
+ */
+export const fitsWindow = (page: Page): Promise<unknown> =>
+  until('nothing is wider than the window', () =>
+    page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'),
+  );
 
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 

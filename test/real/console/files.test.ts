@@ -9,6 +9,7 @@ import {
   axeViolations,
   type ConsoleFixture,
   type ConsolePage,
+  fitsWindow,
   type PageOptions,
   startConsole,
   tabTo,
@@ -23,7 +24,6 @@ const ARABIC = 'تقرير الطلبات.txt';
 const TURNED = 'photo\u202egpj.exe';
 const LONG = `${'é'.repeat(125)}.txt`;
 /** Expressions evaluated in the page. They are strings because the tests compile without DOM types. */
-const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 const DONE = Promise.resolve();
 const MARKED = `(({ value, selectionStart, selectionEnd }) => value?.slice(selectionStart, selectionEnd))(document.activeElement)`;
 const dropping = (files: Record<string, string>) => `(() => {
@@ -340,7 +340,7 @@ describe('file browser of a session', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await item(page, '1499.txt').click();
     await title(page, '1499.txt').waitFor();
-    expect(await page.evaluate(OVERFLOW)).toBe(0);
+    await fitsWindow(page);
     expect(await axeViolations(page)).toEqual([]);
 
     await fixture.api.post(`/sessions/${session}/archive`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { axeViolations, type ConsoleFixture, startConsole } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole } from './console-fixture.ts';
 
 describe('home page', () => {
   let fixture: ConsoleFixture;
@@ -41,7 +41,7 @@ describe('home page', () => {
   it('shows the system parts and hides the checklist permanently', async () => {
     const { page } = await fixture.open('/', { width: 360 });
     await page.getByRole('region', { name: 'This system' }).getByText('rehearsal/echo').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    await fitsWindow(page);
     await page.getByRole('button', { name: 'Hide checklist' }).click();
     await page.reload();
     await page.getByRole('heading', { name: 'Recent sessions' }).waitFor();

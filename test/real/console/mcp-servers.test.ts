@@ -3,7 +3,14 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canaries } from '../../support/canaries.ts';
 import { type McpTestServer, startMcpServer } from '../../support/mcp-server.ts';
-import { axeViolations, type ConsoleFixture, PAGE_STORAGE, startConsole, tabTo } from './console-fixture.ts';
+import {
+  axeViolations,
+  type ConsoleFixture,
+  fitsWindow,
+  PAGE_STORAGE,
+  startConsole,
+  tabTo,
+} from './console-fixture.ts';
 
 /** The folder for pictures of the pages; without it none are taken. */
 const PICTURES = process.env.SERVICE_TEST_PICTURES;
@@ -64,7 +71,7 @@ describe('MCP server pages', () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await picture(page, 'review-dark');
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await fitsWindow(page);
     await picture(page, 'review-phone');
     await page.setViewportSize({ width: 1280, height: 900 });
     await tabTo(page, approval);
@@ -243,7 +250,7 @@ describe('MCP server pages', () => {
     await picture(page, 'extensions');
     expect(await axeViolations(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await fitsWindow(page);
     await picture(page, 'extensions-phone');
     const { body } = await fixture.api.get(`/agents/${agentId}/extensions`);
     expect(body.data.mcp_server_ids).toEqual([id]);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTeam } from '../../edge/access/team.ts';
-import { axeViolations, type ConsoleFixture, logInAs, startConsole } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, logInAs, startConsole } from './console-fixture.ts';
 
 /** Posts a body and returns a member of the data. Evaluated in the page, hence a string. */
 const postFrom = (path: string, body: object, member: string) => `(async () => {
@@ -73,7 +73,7 @@ describe('a session of an MCP client', () => {
     await bob.setViewportSize({ width, height: 800 });
     await bob.goto('/sessions');
     await bob.getByRole('main').getByText('MCP · Editor', { exact: true }).waitFor();
-    expect(await bob.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await fitsWindow(bob);
     expect(await axeViolations(bob)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataOfCreated } from '../../support/api.ts';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole, tabTo } from './console-fixture.ts';
 import { button, dialog } from './deployment-helpers.ts';
 
 /** The folder for pictures of the pages; without it none are taken. */
@@ -28,10 +28,7 @@ describe('schedule pages', () => {
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, `${name}-dark`);
     await page.setViewportSize({ width: 360, height: 800 });
-    await until(
-      'nothing is wider than the phone',
-      async () => Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360,
-    );
+    await fitsWindow(page);
     await picture(page, `${name}-phone`);
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.emulateMedia({ colorScheme: 'light' });

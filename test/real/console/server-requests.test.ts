@@ -3,11 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServerTools, FORM_REQUEST, LINK_REQUEST, STATE } from '../../support/server-tools.ts';
 import { startInProcess } from '../../support/system.ts';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, PAGE_STORAGE, startConsole, tabTo } from './console-fixture.ts';
+import {
+  axeViolations,
+  type ConsoleFixture,
+  fitsWindow,
+  PAGE_STORAGE,
+  startConsole,
+  tabTo,
+} from './console-fixture.ts';
 
 const PHONE_PX = 390;
 /** Evaluated in the page. It is a string because the tests compile without DOM types. */
-const PAGE_WIDTH = 'document.documentElement.scrollWidth';
 
 describe('requests of servers in the chat', () => {
   const server = createServerTools();
@@ -69,7 +75,7 @@ describe('requests of servers in the chat', () => {
     await button(page, /^Try again/).waitFor();
     expect(await button(page, /^Try again/).count()).toBe(1);
     await page.getByText('Waits for the same decision as an earlier call.').waitFor();
-    expect(await page.evaluate(PAGE_WIDTH)).toBe(PHONE_PX);
+    await fitsWindow(page);
     server.isConnected = true;
     await decideElsewhere(session, { decision: 'retry' });
     await finished(page);
@@ -82,7 +88,7 @@ describe('requests of servers in the chat', () => {
     const { page, consoleMessages } = await fixture.open(`/sessions/${session}`, { width: PHONE_PX });
     const card = cardOf(page, 'server_form');
     await card.getByText(FORM_REQUEST.message).waitFor();
-    expect(await page.evaluate(PAGE_WIDTH)).toBe(PHONE_PX);
+    await fitsWindow(page);
     expect(await axeViolations(page)).toEqual([]);
     await button(card, 'Answer').click();
     await card.getByText('This field is required.').waitFor();
@@ -124,7 +130,7 @@ describe('requests of servers in the chat', () => {
     const link = card.getByRole('link', { name: /^Open the link/ });
     expect(await link.getAttribute('href')).toBe(url);
     expect(await link.getAttribute('rel')).toContain('noopener');
-    expect(await page.evaluate(PAGE_WIDTH)).toBe(PHONE_PX);
+    await fitsWindow(page);
     expect(await axeViolations(page)).toEqual([]);
     await button(card, 'I have done this').click();
     await finished(page);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, startConsole } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole } from './console-fixture.ts';
 
 const script = (...steps: object[]) => ({ model: 'rehearsal/script', model_options: { steps } });
 /** Writes for minutes. */
@@ -106,7 +106,7 @@ describe('session control', () => {
       await fixture.api.post(`/sessions/${session}/interrupt`);
       const article = page.getByRole('article').filter({ hasText: 'A rule' });
       await article.getByText('Pinned', { exact: true }).waitFor();
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      await fitsWindow(page);
       await fixture.api.post(`/sessions/${session}/interrupt`, { queue: 'hold' });
       expect(consoleMessages).toEqual([]);
       await page.context().close();
@@ -127,7 +127,7 @@ describe('session control', () => {
       await queueIn(page).getByText('1 message queued').waitFor();
       expect(await queueIn(page).getByRole('listitem').allTextContents()).toEqual(['To keep']);
       expect(await turnsOf(session)).toEqual(['in_progress', 'cancelled', 'cancelled', 'queued']);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      await fitsWindow(page);
       await page.getByRole('button', { name: 'Remove queued message 1' }).click();
       await queueIn(page).waitFor({ state: 'detached' });
       await message(page).and(page.locator(':focus')).waitFor();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole, tabTo } from './console-fixture.ts';
 
 /** An agent that writes a message, needs an approval for a calculation and writes the result. */
 const CAREFUL = {
@@ -426,7 +426,7 @@ describe('session page', () => {
     for (const tab of ['Timeline', 'Raw', 'Chat']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tab', { name: tab, selected: true }).waitFor();
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      await fitsWindow(page);
     }
     await page.getByRole('button', { name: 'Allow' }).waitFor();
     expect(consoleMessages).toEqual([]);

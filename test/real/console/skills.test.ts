@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skillFile, skillZip, tarGzOf, zipOf } from '../../services/agents/skills/archives.ts';
-import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole, tabTo } from './console-fixture.ts';
 
 /** The folder for pictures of the pages; without it none are taken. */
 const PICTURES = process.env.SERVICE_TEST_PICTURES;
@@ -25,7 +25,7 @@ describe('skill pages', () => {
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, `${name}-dark`);
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await fitsWindow(page);
     await picture(page, `${name}-phone`);
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.emulateMedia({ colorScheme: 'light' });

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole, tabTo } from './console-fixture.ts';
 import { createWorkspaceHelpers, type WorkspaceHelpers } from './workspace-helpers.ts';
 
 const PHONE_PX = 390;
@@ -10,7 +10,6 @@ const COMMAND = Array.from(
   (_, index) => `echo "step ${index + 1}: a line that is long enough"${index === 20 ? 'x'.repeat(200) : ''}`,
 ).join('\n');
 /** Expressions evaluated in the page. They are strings because the tests compile without DOM types. */
-const PAGE_WIDTH = 'document.documentElement.scrollWidth';
 const OVERFLOWING = `Array.from(document.querySelectorAll('article *'))
   .filter((element) => element.scrollWidth > element.clientWidth + 1
     && ['auto', 'scroll'].includes(getComputedStyle(element).overflowX)).length`;
@@ -89,7 +88,7 @@ describe('tool calls and answers in the chat', () => {
     await page.keyboard.press('Enter');
     await input.and(page.locator(':focus')).waitFor();
     expect(await input.locator('pre').textContent()).toBe(COMMAND);
-    expect(await page.evaluate(PAGE_WIDTH)).toBe(PHONE_PX);
+    await fitsWindow(page);
     expect(await page.evaluate(OVERFLOWING)).toBe(0);
     await button(card, 'Copy: Input of bash').waitFor();
     expect(await axeViolations(page)).toEqual([]);
@@ -172,7 +171,7 @@ describe('tool calls and answers in the chat', () => {
     const edit = inputOf(other.page, 'edit_file');
     await edit.getByRole('deletion').getByText('two').waitFor();
     expect(await edit.getByRole('insertion').count()).toBe(2);
-    expect(await other.page.evaluate(PAGE_WIDTH)).toBe(PHONE_PX);
+    await fitsWindow(other.page);
     await other.page.context().close();
   });
 

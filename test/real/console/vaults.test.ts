@@ -2,7 +2,14 @@ import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canaries } from '../../support/canaries.ts';
-import { axeViolations, type ConsoleFixture, PAGE_STORAGE, startConsole, tabTo } from './console-fixture.ts';
+import {
+  axeViolations,
+  type ConsoleFixture,
+  fitsWindow,
+  PAGE_STORAGE,
+  startConsole,
+  tabTo,
+} from './console-fixture.ts';
 
 /** The folder for pictures of the pages; without it none are taken. */
 const PICTURES = process.env.SERVICE_TEST_PICTURES;
@@ -84,7 +91,7 @@ describe('vault pages', () => {
     await picture(page, 'vault');
     await page.setViewportSize({ width: 360, height: 800 });
     await page.getByRole('button', { name: 'Actions for Search' }).waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await fitsWindow(page);
     expect(await axeViolations(page)).toEqual([]);
     await picture(page, 'vault-phone');
     expect(consoleMessages).toEqual([]);

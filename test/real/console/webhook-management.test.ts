@@ -1,14 +1,13 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { axeViolations, type ConsoleFixture, startConsole } from './console-fixture.ts';
+import { axeViolations, type ConsoleFixture, fitsWindow, startConsole } from './console-fixture.ts';
 import { button, dialog, secretOf } from './deployment-helpers.ts';
 
 const NAME =
   'وكيل الطلبات 🚀 whose name is long enough for two lines and has nospacesattheendwheretheywouldhelp';
 const PREFIX = 'Say “what” broke:';
 /** Evaluated in the page. A string because the tests compile without DOM types. */
-const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
 let fixture: ConsoleFixture;
 beforeAll(async () => {
@@ -160,11 +159,11 @@ describe('management of existing webhooks', () => {
         );
       });
       expect(await rows.count()).toBeLessThan(many / 2);
-      expect(await page.evaluate<number>(OVERFLOW)).toBe(0);
+      await fitsWindow(page);
       if (width < 1280) expect(await axeViolations(page)).toEqual([]);
       await rows.last().getByRole('link', { name: NAME }).click();
       await page.getByText('Waiting for your first request').waitFor();
-      expect(await page.evaluate<number>(OVERFLOW)).toBe(0);
+      await fitsWindow(page);
       expect(consoleMessages).toEqual([]);
       await context.close();
     }
