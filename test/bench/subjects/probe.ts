@@ -2,7 +2,7 @@
  * Loaded into every measured process with `--import`. Reports resource usage and CPU profiles on request.
  */
 import type { Profiler, Session } from 'node:inspector/promises';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 export interface Usage {
@@ -18,9 +18,12 @@ export interface Usage {
 export interface Footprint {
   /** Objects in V8's heap. */
   heap: number;
-  /** Resident memory of the process, including native memory and free pages that were not returned. */
+  /**
+   * Resident memory of the process with the free memory that V8 keeps for further work: its young generation, pages in
+   * reserve, and gaps between old objects. It follows the rate of work and does not shrink in an idle process.
+   */
   resident: number;
-  /** `resident` without V8's young generation, whose size follows the rate of work and does not shrink. */
+  /** Resident memory after V8 has closed the gaps and returned its free pages, as it does when memory is short. */
   lasting: number;
 }
 
@@ -43,15 +46,21 @@ const answers: Record<ProbeRequest, () => unknown> = {
   },
   async footprint(): Promise<Footprint> {
     setFlagsFromString('--expose-gc');
-    const collect: () => void = runInNewContext('gc');
-    // Objects released by finalizers in one round are collected in the next.
-    for (let round = 0; round < COLLECTIONS; round++) {
-      collect();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    const { heapUsed, rss } = process.memoryUsage();
-    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-    return { heap: heapUsed, resident: rss, lasting: rss - (young?.physical_space_size ?? 0) };
+    const collect: (options: object) => void = runInNewContext('gc');
+    const afterCollections = async (options: object) => {
+      // Objects released by finalizers in one round are collected in the next.
+      for (let round = 0; round < COLLECTIONS; round++) {
+        collect(options);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return process.memoryUsage();
+    };
+    const { rss: resident } = await afterCollections({ type: 'major' });
+    const { rss: lasting, heapUsed: heap } = await afterCollections({
+      type: 'major',
+      flavor: 'last-resort',
+    });
+    return { heap, resident, lasting };
   },
   async 'start profile'() {
     const inspector = await import('node:inspector/promises');

@@ -120,7 +120,7 @@ async function measureConversations({ bench, database, subject, api, deployments
   bench.print(
     LETTER,
     `${conversations} engaged conversations: ${inKib(conversation.heap)} of objects each; the process has grown by ` +
-      `${inKib(conversation.lasting)} each, ${inKib(conversation.resident)} with the young generation`,
+      `${inKib(conversation.lasting)} each, ${inKib(conversation.resident)} with the free memory of V8`,
   );
   return { conversations, conversation };
 }

@@ -75,8 +75,8 @@ async function measure(subject: Subject, paths: string[]): Promise<PerConnection
 function report(bench: Bench, what: string, connections: number, figure: PerConnection): PerConnection {
   const { heap, resident, lasting } = figure;
   const size = `${inKib(lasting)} each, of which ${inKib(heap)} are objects`;
-  const young = `${inKib(resident)} with the growth of the young generation`;
-  bench.print('f', `${what}, ${connections} idle streams: ${size}; ${young}`);
+  const reserve = `${inKib(resident)} with the free memory of V8`;
+  bench.print('f', `${what}, ${connections} idle streams: ${size}; ${reserve}`);
   return figure;
 }
 
