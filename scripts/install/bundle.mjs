@@ -1,53 +1,64 @@
 /** Makes the bundles that lib/bundled-packages.js describes, with the build tool of the console. */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
-import { bundleFolder, PACKAGES } from '../../lib/bundled-packages.js';
+import { BUNDLED_IMPORTS, bundleFile, bundleFolder, UNBUNDLED_PACKAGES } from '../../lib/bundled-packages.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** The names that the program imports from CommonJS packages. An ES module must declare them. */
-const NAMES = { '@redis/client': ['RedisClient'] };
 const ENTRY = 'entry:';
+/** The export of a CommonJS module that `require` returns, also in an ES module. */
+const WHOLE = 'module.exports';
 
-/** Modules that export what the program imports. */
+/** An ES module with the same exports as the package: those that Node finds in a CommonJS module are copied. */
+async function entryOf(specifier) {
+  const names = Object.keys(await import(specifier));
+  if (!names.includes(WHOLE)) {
+    const lines = [`export * from '${specifier}';`];
+    if (names.includes('default')) lines.push(`export { default } from '${specifier}';`);
+    return lines.join('\n');
+  }
+  const copied = names.filter((name) => name !== WHOLE && name !== 'default');
+  return [
+    `import whole from '${specifier}';`,
+    ...copied.map((name, index) => `const copy${index} = whole[${JSON.stringify(name)}];`),
+    `export { whole as default, whole as '${WHOLE}' };`,
+    `export { ${copied.map((name, index) => `copy${index} as ${name}`).join(', ')} };`,
+  ].join('\n');
+}
+
 const entries = {
   name: 'entries',
   resolveId: (id) => (id.startsWith(ENTRY) ? id : null),
-  load(id) {
-    if (!id.startsWith(ENTRY)) return null;
-    const specifier = id.slice(ENTRY.length);
-    const names = NAMES[specifier];
-    return `export ${names ? `{ ${names.join(', ')} }` : '*'} from '${specifier}';`;
-  },
+  load: (id) => (id.startsWith(ENTRY) ? entryOf(id.slice(ENTRY.length)) : null),
 };
 
-for (const [name, files] of Object.entries(PACKAGES)) {
-  const folder = bundleFolder(ROOT, name);
-  if (existsSync(folder)) continue;
-  // Only complete bundles have the final name.
-  const draft = `${folder}.${process.pid}`;
-  try {
-    await build({
-      root: ROOT,
-      configFile: false,
-      logLevel: 'error',
-      publicDir: false,
-      plugins: [entries],
-      build: {
-        ssr: true,
-        outDir: draft,
-        emptyOutDir: true,
-        minify: false,
-        rolldownOptions: {
-          input: Object.fromEntries(Object.entries(files).map(([file, id]) => [file, `${ENTRY}${id}`])),
-          output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
-        },
+const folder = bundleFolder(ROOT);
+// Only complete bundles have the final name.
+const draft = `${folder}.${process.pid}`;
+try {
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    plugins: [entries],
+    build: {
+      ssr: true,
+      outDir: draft,
+      emptyOutDir: true,
+      minify: false,
+      rolldownOptions: {
+        input: Object.fromEntries(
+          BUNDLED_IMPORTS.map((specifier) => [bundleFile(specifier), `${ENTRY}${specifier}`]),
+        ),
+        output: { entryFileNames: '[name]', chunkFileNames: '[name].mjs' },
       },
-      // Other packages are not bundled: the process must have them once.
-      ssr: { noExternal: [name] },
-    });
-    renameSync(draft, folder);
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
+    },
+    // As Node resolves them.
+    resolve: { mainFields: ['main'] },
+    ssr: { noExternal: true, external: UNBUNDLED_PACKAGES, resolve: { conditions: ['node'] } },
+  });
+  renameSync(draft, folder);
+} finally {
+  rmSync(draft, { recursive: true, force: true });
 }

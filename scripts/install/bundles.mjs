@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleFolder, PACKAGES } from '../../lib/bundled-packages.js';
+import { bundleFolder } from '../../lib/bundled-packages.js';
 
 const PROGRAM = join('scripts', 'install', 'bundle.mjs');
 
@@ -10,10 +10,9 @@ const PROGRAM = join('scripts', 'install', 'bundle.mjs');
  * is read-only, there is no bundle: the service then loads the packages as they are.
  */
 export function bundlePackages(root) {
-  const names = Object.keys(PACKAGES);
   const packages = join(root, 'node_modules');
-  if (!['vite', ...names].every((name) => existsSync(join(packages, name, 'package.json')))) return;
-  if (names.every((name) => existsSync(bundleFolder(root, name))) || !isWritable(packages)) return;
+  if (!existsSync(join(packages, 'vite', 'package.json'))) return;
+  if (existsSync(bundleFolder(root)) || !isWritable(packages)) return;
   const node = join(packages, '.bin', 'node');
   spawnSync(existsSync(node) ? node : process.execPath, [PROGRAM], { cwd: root, stdio: 'ignore' });
 }

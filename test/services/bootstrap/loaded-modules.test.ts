@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUNDLED_IMPORTS, bundleFile, bundleFolder } from '../../../lib/bundled-packages.js';
 import { createDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/port.ts';
 import { runProgram } from '../../support/program.ts';
@@ -18,13 +19,17 @@ const HOOK = fileURLToPath(new URL('../../support/loaded-modules.js', import.met
 /** A target reads the settings of all modules, to report unknown ones, and knows all problems of a start. */
 const SETTINGS =
   /^(services\/[^/]+\/config\.ts|services\/runner\/models\/(optional-)?provider-settings\.ts|services\/vaults\/keys\/(settings|problem)\.ts|edge\/config\.ts)$/;
-/** Where the files of a bundled package are. */
-const BUNDLES = 'node_modules/.cache/agent-hosting-service-packages';
+/** The package of an import, such as `@bufbuild/protobuf` of `@bufbuild/protobuf/wire`. */
+const packageOf = (specifier: string) =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
 /** Packages that take long to load, and the targets that may load them. */
 const PACKAGES: Record<string, readonly string[]> = {
-  fastify: ['edge'],
-  typebox: [],
-  '@redis/client': [],
+  // Their bundles are loaded instead. A process with both would have the package twice.
+  ...Object.fromEntries(BUNDLED_IMPORTS.map((specifier) => [packageOf(specifier), []])),
   ai: ['runner'],
   '@ai-sdk/amazon-bedrock': [],
   '@ai-sdk/azure': [],
@@ -45,8 +50,14 @@ const PACKAGES: Record<string, readonly string[]> = {
 };
 
 /** Packages that are loaded from a bundle, and the targets that may load them. */
-const BUNDLED: Record<string, readonly string[]> = { typebox: ['edge', 'runner'], '@redis/client': TARGETS };
-
+const BUNDLED: Record<string, readonly string[]> = {
+  fastify: ['edge'],
+  typebox: ['edge', 'runner'],
+  'nice-grpc': TARGETS,
+  '@redis/client': TARGETS,
+};
+const bundleUrl = (specifier: string) =>
+  pathToFileURL(join(bundleFolder(fileURLToPath(ROOT)), bundleFile(specifier))).href;
 const permittedIn = (packages: Record<string, readonly string[]>, target: string) =>
   Object.keys(packages).filter((name) => packages[name]?.includes(target));
 
@@ -96,7 +107,7 @@ async function modulesLoadedBy(
   return {
     folders: matches(/^(edge|services\/[^/]+)\//),
     packages: matches(/^node_modules\/(@[^/]+\/[^/]+|[^./][^/]*)\//),
-    bundles: matches(new RegExp(`^${BUNDLES}/(.+)-[^/-]+/`)).map((name) => name.replace('+', '/')),
+    bundles: Object.keys(BUNDLED).filter((specifier) => urls.includes(bundleUrl(specifier))),
     hasCompiled: loaded.includes('internal/deps/amaro/dist/index'),
     hasFetch: loaded.includes('internal/deps/undici/undici'),
   };
