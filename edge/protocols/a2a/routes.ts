@@ -1,9 +1,9 @@
-import { lazyModule } from '../../../lib/lazy-module.ts';
+import { once } from '../../../lib/once.ts';
 import { route } from '../../route.ts';
 import { CONTENT_ERRORS } from '../../schemas/content.ts';
 
-const loadCard = lazyModule(() => import('./card.ts'));
-const loadServing = lazyModule(() => import('./serve.ts'));
+const loadCard = once(() => import('./card.ts'));
+const loadServing = once(() => import('./serve.ts'));
 
 const DOCUMENT = 'https://a2a-protocol.org/latest/specification';
 const MESSAGE = {

@@ -1,8 +1,8 @@
-import { lazyModule } from '../../../lib/lazy-module.ts';
+import { once } from '../../../lib/once.ts';
 import { type RawRoute, route } from '../../route.ts';
 
 /** The library is loaded with the first request. */
-const loadServing = lazyModule(() => import('./serve.ts'));
+const loadServing = once(() => import('./serve.ts'));
 
 const MESSAGE = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../lib/error-codes.ts';
-import { lazyModule } from '../../../lib/lazy-module.ts';
+import { once } from '../../../lib/once.ts';
 import { callOf } from '../../authentication/authenticator.ts';
 import type { RawQuery } from '../../input/query.ts';
 import { type RawRoute, route } from '../../route.ts';
@@ -10,9 +10,9 @@ import { findModel, listModels, modelObject } from './models.ts';
 import { observed } from './observation.ts';
 import { sendJson } from './send-json.ts';
 
-const loadChat = lazyModule(() => import('./chat/route.ts'));
-const loadCreation = lazyModule(() => import('./responses/create.ts'));
-const loadStored = lazyModule(() => import('./responses/stored.ts'));
+const loadChat = once(() => import('./chat/route.ts'));
+const loadCreation = once(() => import('./responses/create.ts'));
+const loadStored = once(() => import('./responses/stored.ts'));
 
 const BASE = '/openai/v1';
 const DOCUMENT = 'https://platform.openai.com/docs/api-reference';

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../../lib/error-codes.ts';
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import { LruCache } from '../../../lib/lru.ts';
+import { once } from '../../../lib/once.ts';
 import type { Trace } from '../../../lib/trace.ts';
 import type { UserClaims } from '../domain/provider-profile.ts';
 import { isScope, type Scope } from '../domain/scopes.ts';
@@ -267,18 +268,6 @@ function isAccessToken(claims: JWTPayload, type: string | undefined): boolean {
 
 function audiencesIn({ aud }: { aud?: unknown }): string[] {
   return [aud].flat().filter((audience): audience is string => typeof audience === 'string');
-}
-
-/** Returns the result of one call of `work`. A failed call is repeated. */
-function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let result: Promise<Result> | undefined;
-  return () => {
-    result ??= work().catch((error: unknown) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
 }
 
 function scopesIn({ scope, scp }: UserClaims, prefix: string): Scope[] {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { lazyModule } from '../../lib/lazy-module.ts';
+import { once } from '../../lib/once.ts';
 
-describe('lazyModule', () => {
+describe('once', () => {
   it('loads with the first call, and once for all calls', async () => {
     let loads = 0;
-    const load = lazyModule(async () => ({ load: ++loads }));
+    const load = once(async () => ({ load: ++loads }));
     expect(loads).toBe(0);
     expect(await Promise.all([load(), load()])).toEqual([{ load: 1 }, { load: 1 }]);
     expect(await load()).toEqual({ load: 1 });
@@ -12,7 +12,7 @@ describe('lazyModule', () => {
 
   it('loads again after a failure', async () => {
     let loads = 0;
-    const load = lazyModule(async () => {
+    const load = once(async () => {
       if (++loads === 1) throw new Error('too many open files');
       return { load: loads };
     });
