@@ -27,8 +27,7 @@ export function startMissingTimes({ store, times, clock, log }: MissingTimesCont
     async work(signal) {
       let found = 0;
       for (let after = ''; !signal.aborted; ) {
-        const now = clock.now();
-        const page = await store.compute(after, now, (schedule) => nextOf(schedule, now));
+        const page = await store.compute(after, clock.now(), nextOf);
         found += page.found;
         if (page.last === undefined) break;
         after = page.last;
@@ -38,10 +37,13 @@ export function startMissingTimes({ store, times, clock, log }: MissingTimesCont
     onFailure: (error) => log.warn({ err: error }, 'missing times of schedules could not be computed'),
   });
 
-  /** None when the time zone data of this process lacks the zone. */
-  function nextOf(schedule: UntimedSchedule, now: Date) {
+  /**
+   * Reads the clock after the rows were locked: the last time of a schedule can be fired while its row is read, and must not
+   * become its next time again. None when the time zone data of this process lacks the zone.
+   */
+  function nextOf(schedule: UntimedSchedule) {
     try {
-      return times.next(schedule, schedule, now);
+      return times.next(schedule, schedule, clock.now());
     } catch {
       return { nextAt: null, dueAt: null };
     }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { createCompiledTimings } from '../../../../services/deployments/schedules/compiled-timings.ts';
+import { startMissingTimes } from '../../../../services/deployments/schedules/missing-times.ts';
+import { createScheduleTimes } from '../../../../services/deployments/schedules/schedule-times.ts';
+import type { MissingTimeStore } from '../../../../services/deployments/store/missing-times.ts';
+import type { NextTime } from '../../../../services/deployments/store/next-times.ts';
+import { captureLog } from '../../../support/captured-log.ts';
+import { createFakeClock } from '../../../support/clock.ts';
 import { asOwner, openScheduleSystem } from './fixtures.ts';
+import { atTiming } from './timings.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -59,6 +67,30 @@ describe('upkeep of schedules', () => {
     expect(times.get(lost.deploymentId)?.nextAt).not.toBeNull();
     for (const { deploymentId } of [disabled, once])
       expect(times.get(deploymentId)).toMatchObject({ nextAt: null, dueAt: null });
+  });
+
+  it('does not compute a time again that is fired while the rows are read', async () => {
+    const clock = createFakeClock();
+    const createdAt = clock.now();
+    const at = new Date(createdAt.getTime() + 500);
+    const once = { deploymentId: 'dep_1', createdAt, jitterSeconds: 0, timing: atTiming(at.toISOString()) };
+    const computed: NextTime[] = [];
+    const store: MissingTimeStore = {
+      async compute(_after, _now, compute) {
+        computed.push(compute(once));
+        clock.advance(1_000);
+        computed.push(compute(once));
+        return { found: 1, last: undefined };
+      },
+    };
+    const times = createScheduleTimes({ timings: createCompiledTimings(), clock });
+    const task = startMissingTimes({ store, times, clock, log: captureLog().log });
+    clock.advance(0);
+    await task.stop();
+    expect(computed).toEqual([
+      { nextAt: at, dueAt: at },
+      { nextAt: null, dueAt: null },
+    ]);
   });
 
   it('deletes runs that are older than the history, with the backfills and prompts that only they used', async () => {
