@@ -61,10 +61,14 @@ interface AssignedVaultsProps {
 
 function AssignedVaults({ target, assignments, isReadOnly }: AssignedVaultsProps) {
   const queries = useQueryClient();
+  const { queryKey } = vaults.assignments(target);
   const { mutate, isPending, error } = useMutation({
+    // A read that is under way would overwrite the result of the change.
+    onMutate: () => queries.cancelQueries({ queryKey }),
     mutationFn: (vaultIds: string[]) => vaults.assign(target, assignments.revision, vaultIds),
-    onSuccess: (changed) => queries.setQueryData(vaults.assignments(target).queryKey, changed),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['vaults'] }),
+    onSuccess: (changed) => queries.setQueryData(queryKey, changed),
+    // Not awaited: the next change is possible as soon as this one is shown.
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['vaults'] }),
   });
   const { vault_ids: ids } = assignments;
   const change = (vaultIds: string[]) => {

@@ -194,6 +194,8 @@ describe('vault pages', () => {
     await picture(page, 'assignments');
 
     await page.getByRole('link', { name: 'Second' }).click();
+    // The page of the agent has a button of the same name.
+    await page.getByRole('heading', { name: 'Second', level: 1 }).waitFor();
     const remove = page.getByRole('button', { name: 'Delete', exact: true });
     await remove.click();
     const dialog = page.getByRole('dialog', { name: 'Delete Second?' });
