@@ -1,5 +1,4 @@
-import { aiMessageRoutes } from './ai-stream/history-route.ts';
-import { aiStreamRoutes } from './ai-stream/route.ts';
+import { aiMessageRoutes, aiStreamRoutes } from './ai-stream/routes.ts';
 import { a2aRoutes } from './protocols/a2a/routes.ts';
 import { resourceMetadataRoutes } from './protocols/authorization/routes.ts';
 import { mcpRoutes } from './protocols/mcp/routes.ts';

@@ -1,18 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { Type } from 'typebox';
 import { Refusal } from '../../lib/errors.ts';
 import type { CallOptions } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Clients } from '../clients.ts';
-import { optional } from '../schemas/common.ts';
-
-export const onDisconnect = optional(
-  Type.Enum(['continue', 'interrupt'], {
-    description:
-      'When the client closes the connection before the end of the stream: `continue` (default) leaves the turn running, so ' +
-      'that it can be resumed; `interrupt` ends it.',
-  }),
-);
 
 interface StreamedTurn {
   sessionId: string;

@@ -6,48 +6,11 @@ import type { MessageOverrides } from '../../proto/gen/ahs/sessions/v1/sessions.
 import type { InlineData } from '../input/inline-data.ts';
 import { checkStorable } from '../input/json.ts';
 import { createCheck, createInspector } from '../input/schema.ts';
-import { AnyObject, closed, optional, text } from '../schemas/common.ts';
-import {
-  BusyPolicySchema,
-  type ContentParts,
-  MessageContent,
-  type ReadContent,
-  readContent,
-} from '../schemas/content.ts';
-import { overrideMembers, overridesOf } from '../schemas/overrides.ts';
+import { type ContentParts, type MessageContent, type ReadContent, readContent } from '../schemas/content.ts';
+import { overridesOf } from '../schemas/overrides.ts';
 import { type Answers, readAnswers } from './answers.ts';
+import { AiRequest } from './schemas.ts';
 import { readSentPart, refuseSchemaProblems } from './sent-parts.ts';
-
-export const AiRequest = closed(
-  {
-    content: optional(MessageContent),
-    busy_policy: optional(BusyPolicySchema),
-    messages: optional(
-      Type.Array(AnyObject('A UIMessage.'), {
-        minItems: 1,
-        description:
-          "The messages of AI SDK's transport, instead of `content`. Only the last message is used.",
-      }),
-    ),
-    id: optional(text('The id of the chat in the client. Ignored.')),
-    trigger: optional(
-      Type.Enum(['submit-message', 'regenerate-message'], {
-        description:
-          '`regenerate-message` replaces the last answer, like `POST …/turns/{turn_id}/regenerate`.',
-      }),
-    ),
-    messageId: optional(
-      text(
-        'The id of the message in the client. With `regenerate-message`, the id of a turn names its answer.',
-      ),
-    ),
-    ...overrideMembers,
-  },
-  {
-    description:
-      'Either `content`, or the `messages` of AI SDK, or the `trigger` to regenerate the last answer.',
-  },
-);
 
 const UserMessage = Type.Object({ role: Type.Literal('user'), parts: Type.Array(Type.Object({})) });
 export type TurnRequest =

@@ -1,28 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
-import { optional } from '../schemas/common.ts';
+import { SDK_VERSION_HEADER, type SdkVersion } from './schemas.ts';
 import { Sdk6Renderer } from './sdk-6-renderer.ts';
 import type { TurnFold } from './turn-fold.ts';
 import { TurnRenderer } from './turn-renderer.ts';
 
-/** A major version of AI SDK. */
-export type SdkVersion = '6' | '7';
-
-const HEADER = 'x-ahs-ai-sdk';
-
-export const sdkVersion = optional(
-  Type.Enum(['6', '7'], {
-    description: `The major version of AI SDK in the client. Default: the header \`${HEADER}\`, else 7.`,
-  }),
-);
-
 /** The major version of AI SDK that a request selects. Refuses other versions with INVALID_REQUEST. */
 export function sdkVersionOf({ headers }: IncomingMessage, query: { ai_sdk?: SdkVersion }): SdkVersion {
   if (query.ai_sdk !== undefined) return query.ai_sdk;
-  const version = headers[HEADER] ?? '7';
+  const version = headers[SDK_VERSION_HEADER] ?? '7';
   if (version === '6' || version === '7') return version;
-  throw refuseField(`/${HEADER}`, 'must be 6 or 7');
+  throw refuseField(`/${SDK_VERSION_HEADER}`, 'must be 6 or 7');
 }
 
 /** `messageSeq` is the seq of the event that queued the turn. */

@@ -1,7 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { renderOpenApi } from '../openapi/document.ts';
-import { renderGuide } from '../openapi/guide.ts';
+import { once } from '../../lib/once.ts';
 import { COMPRESSION } from '../plugins/compression.ts';
+
+const loadDocument = once(() => import('../openapi/document.ts'));
+const loadGuide = once(() => import('../openapi/guide.ts'));
 
 const OPEN = { config: { access: 'open' } } as const;
 const COMPRESSED = { ...OPEN, compress: COMPRESSION };
@@ -56,10 +58,12 @@ export function serveDocs(app: FastifyInstance, origin: (request: FastifyRequest
   });
   app.get('/openapi.json', COMPRESSED, async (request, reply) => {
     reply.type('application/json; charset=utf-8');
+    const { renderOpenApi } = await loadDocument();
     return JSON.stringify(renderOpenApi(origin(request)));
   });
   app.get('/llms.txt', COMPRESSED, async (request, reply) => {
     reply.type('text/plain; charset=utf-8');
+    const { renderGuide } = await loadGuide();
     return renderGuide(origin(request));
   });
 }

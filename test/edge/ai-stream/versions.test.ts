@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UiChunk } from '../../../edge/ai-stream/chunks.ts';
 import { MessageBuilder } from '../../../edge/ai-stream/message-builder.ts';
-import type { SdkVersion } from '../../../edge/ai-stream/sdk-version.ts';
+import type { SdkVersion } from '../../../edge/ai-stream/schemas.ts';
 import { anyTurn, journalOf, turnEvent } from './journal-events.ts';
 import { chunksOf, read, renderAll } from './read-stream.ts';
 import { SDKS } from './sdk-versions.ts';
