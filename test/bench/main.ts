@@ -155,7 +155,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('mcpserving')) results.mcpServing.push(await measureMcpServing(bench));
     if (parts.has('chatstreams')) results.chatStreams.push(await measureChatStreams(bench));
     if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));
-    else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium');
+    else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium-headless-shell');
     if (separate.has('reading')) results.reading.push(await measureReading(bench));
     if (separate.has('instances')) results.instances.push(await measureInstances(bench));
     if (parts.has('scrape')) results.scrape.push(await measureScrape(bench));

