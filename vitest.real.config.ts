@@ -3,13 +3,14 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import embedded, { CRASHES, PROGRAMS } from './vitest.config.ts';
 
-/** End-to-end cases that run in both process shapes. */
-const JOURNEYS = [
-  'test/e2e/{journey,webhook,schedules,restart,trace,workspace,workspace-crash}.test.ts',
+/** Cases with stopped processes, which run in both process shapes. */
+const STOPS = [
+  'test/e2e/{restart,workspace-crash}.test.ts',
   'test/real/{client-tools,turn-waits,killed-processes}.test.ts',
 ];
-/** Cases for separate processes. Lane 1 runs the first ones in one process. */
+/** Cases for separate processes. Lane 1 runs those outside of test/real in one process. */
 const SEPARATE_PROCESSES = [
+  'test/e2e/{journey,webhook,schedules,trace,workspace}.test.ts',
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
   'test/edge/{environments,limits}.test.ts',
@@ -17,10 +18,15 @@ const SEPARATE_PROCESSES = [
   'test/edge/{structured-output,client-tool-overrides}.test.ts',
   'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages,vault-traffic,egress-targets,model-key-outage,killed-schedulers,killed-channel-workers,channel-secrets,protocols/{mcp,a2a}/two-edges}.test.ts',
 ];
-/** Contract suites, which lane 1 runs over call streams. */
-const CONTRACTS = globSync('test/{lib/grpc,services}/**/*.test.ts').filter((file) =>
-  readFileSync(file, 'utf8').includes('TRANSPORTS'),
-);
+/**
+ * The suites of calls, and those that make every call of a service or follow a stream. Lane 1 runs all contract suites, over call
+ * streams; what a service answers does not depend on the transport.
+ */
+const CONTRACTS = globSync([
+  'test/lib/grpc/**/*.test.ts',
+  'test/services/*/{peers,access}.test.ts',
+  'test/services/{sessions/follow,files/contents}.test.ts',
+]).filter((file) => readFileSync(file, 'utf8').includes('TRANSPORTS'));
 /** Files of one minute and more. */
 const LONG =
   /\/test\/(real\/(killed-channel-workers|containers|faults|many-deliveries|other-languages|console\/(accessibility|long-session|session)|protocols\/mcp\/clients)|e2e\/(restart|crash|tool-crash)|edge\/malformed-requests)\.test\.ts$/;
@@ -39,8 +45,8 @@ const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
 const { include: _, exclude: __, env: ___, isolate: ____, ...common } = embedded.test ?? {};
 
 /**
- * Lane 2: the contract suites on real backends (Redis, an S3 server, separate processes) and the tests that need them. The
- * end-to-end cases run once in each process shape.
+ * Lane 2: real backends (Redis, an S3 server), real clients and separate processes. A case of lane 1 is repeated only if these
+ * can change its result.
  */
 export default defineConfig({
   test: {
@@ -55,8 +61,8 @@ export default defineConfig({
         test: {
           name: 'one process',
           include: [
-            ...[...JOURNEYS, ...CRASHES, 'test/edge/{stream,malformed-requests}.test.ts'],
-            'test/real/{,console/,products/,protocols/,protocols/mcp/,protocols/openai/,protocols/a2a/}*.test.ts',
+            ...[...STOPS, ...CRASHES, 'test/edge/{stream,malformed-requests}.test.ts'],
+            'test/real/{,products/,protocols/,protocols/mcp/,protocols/openai/,protocols/a2a/}*.test.ts',
           ],
           exclude: SEPARATE_PROCESSES,
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },
@@ -65,8 +71,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'console',
+          include: ['test/real/console/*.test.ts'],
+          isolate: false,
+          env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'a process per target',
-          include: [...JOURNEYS, ...SEPARATE_PROCESSES],
+          include: [...STOPS, ...SEPARATE_PROCESSES],
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'a process per target' },
         },
       },

@@ -40,7 +40,7 @@ export type TransportName = 'in process' | 'call streams' | 'gRPC';
 const isOnGrpc = process.env.SERVICE_TEST_TRANSPORT === 'gRPC';
 /**
  * The transport of the contract suites of services: that between processes. The tests of the edge and the end-to-end tests call
- * the services in process. Lane 2 uses plain gRPC, like a client that does not know call streams.
+ * the services in process. Lane 2 repeats some of them over plain gRPC, like a client that does not know call streams.
  */
 export const TRANSPORTS: TransportName[] = [isOnGrpc ? 'gRPC' : 'call streams'];
 /** The transports of the contract suites of calls. */
