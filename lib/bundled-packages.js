@@ -39,6 +39,12 @@ export const UNBUNDLED_PACKAGES = [
   'light-my-request',
 ];
 
+/**
+ * Packages that only unused options of the bundled ones need, and their imports. The bundles have functions that throw instead:
+ * `@fastify/static` loads `glob` for `serve` without `wildcard`.
+ */
+export const UNUSED_PACKAGES = new Map([['glob', ['glob']]]);
+
 /** The folder of the bundles for the packages in package-lock.json and the lists above. It may not exist. */
 export function bundleFolder(/** @type {string} */ root) {
   const digest = createHash('sha256');

@@ -2,10 +2,17 @@
 import { renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
-import { BUNDLED_IMPORTS, bundleFile, bundleFolder, UNBUNDLED_PACKAGES } from '../../lib/bundled-packages.js';
+import {
+  BUNDLED_IMPORTS,
+  bundleFile,
+  bundleFolder,
+  UNBUNDLED_PACKAGES,
+  UNUSED_PACKAGES,
+} from '../../lib/bundled-packages.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ENTRY = 'entry:';
+const UNUSED = 'unused:';
 /** The export of a CommonJS module that `require` returns, also in an ES module. */
 const WHOLE = 'module.exports';
 
@@ -32,6 +39,20 @@ const entries = {
   load: (id) => (id.startsWith(ENTRY) ? entryOf(id.slice(ENTRY.length)) : null),
 };
 
+const unused = {
+  name: 'unused',
+  enforce: 'pre',
+  resolveId: (id) => (UNUSED_PACKAGES.has(id) ? UNUSED + id : null),
+  load(id) {
+    if (!id.startsWith(UNUSED)) return null;
+    const name = id.slice(UNUSED.length);
+    const message = JSON.stringify(`The bundles do not contain ${name}.`);
+    return UNUSED_PACKAGES.get(name)
+      .map((imported) => `export const ${imported} = () => { throw new Error(${message}); };`)
+      .join('\n');
+  },
+};
+
 const folder = bundleFolder(ROOT);
 // Only complete bundles have the final name.
 const draft = `${folder}.${process.pid}`;
@@ -41,7 +62,7 @@ try {
     configFile: false,
     logLevel: 'error',
     publicDir: false,
-    plugins: [entries],
+    plugins: [entries, unused],
     build: {
       ssr: true,
       outDir: draft,
