@@ -9,7 +9,6 @@ import type { Log } from '../../lib/log.ts';
 import type { LogCopy } from '../../lib/log-copy.ts';
 import { createProcessMetrics, type Metrics } from '../../lib/metrics.ts';
 import type { Backend, ModuleManager } from '../../lib/modules.ts';
-import { OutboundClient } from '../../lib/outbound/outbound-client.ts';
 import { ReservedSpace } from '../../lib/reserved-space.ts';
 import type { SealingKeySource } from '../../lib/sealing.ts';
 import { readExistingSecret, readOrCreateSecret } from '../../lib/secrets.ts';
@@ -29,8 +28,6 @@ export interface Infrastructure {
   contextOf(module: ModuleName): ServiceContext;
   sealingKeys: SealingKeySource;
   metrics: Metrics;
-  /** Sends requests to addresses that users, administrators and remote servers name. */
-  outbound: OutboundClient;
   /** The locked data directory of this process; only target all has one. */
   dataDir: string | undefined;
   backends: Backend[];
@@ -67,8 +64,6 @@ export async function openInfrastructure(
     modulesOf(config.target).includes('auth') && (requestsPerMinute > 0 || loginsPerMinute > 0);
   const rateLimiter = await openRateLimiter(isCounted ? redisUrl : undefined, clock, log);
   modules.add({ name: 'rate limiter', stop: () => rateLimiter.close() });
-  const outbound = new OutboundClient({ clock, privateHosts: config.common.outboundPrivateHosts });
-  modules.add({ name: 'outbound client', stop: () => outbound.close() });
   const databaseBackend: Backend = {
     role: 'database',
     description: database ? 'PostgreSQL 18, embedded' : 'PostgreSQL at SERVICE_DATABASE_URL',
@@ -105,7 +100,6 @@ export async function openInfrastructure(
     }),
     sealingKeys: sealingKeysOf(sealingKey, dataDir),
     metrics,
-    outbound,
     dataDir,
     backends: [
       databaseBackend,
