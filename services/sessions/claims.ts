@@ -157,9 +157,13 @@ export class Claims {
 
   #wake(): void {
     if (this.#picking || this.#waiting.size === 0) return;
-    const isAttemptWaiting = [...this.#waiting].some(({ waitMs }) => waitMs === 0);
-    if (isAttemptWaiting) this.#start();
+    if (this.#hasAttempts()) this.#start();
     else if (this.#mayBeReady) this.#startAfter(this.#limit.delay(this.#context.clock.now().getTime()));
+  }
+
+  /** Whether a claim waits for one attempt, which no pause delays. */
+  #hasAttempts(): boolean {
+    return this.#waiting.values().some(({ waitMs }) => waitMs === 0);
   }
 
   #startAfter(ms: number): void {
@@ -178,7 +182,7 @@ export class Claims {
       .then((pauseMs) => {
         this.#picking = undefined;
         if (this.#isDraining) for (const claim of this.#waiting) this.#end(claim);
-        else if (pauseMs > 0) this.#startAfter(pauseMs);
+        else if (pauseMs > 0 && !this.#hasAttempts()) this.#startAfter(pauseMs);
         else this.#wake();
       });
   }

@@ -40,11 +40,8 @@ function openClaims(
     },
   });
   const trace = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), sampled: false };
-  const wait = (runnerId: string, { signal } = new AbortController()) =>
-    claims.claim(
-      { runnerId, slots: 1, waitMs: 20_000 },
-      { signal, trace, deadline: clock.now().getTime() + 60_000 },
-    );
+  const wait = (runnerId: string, { signal } = new AbortController(), waitMs = 20_000) =>
+    claims.claim({ runnerId, slots: 1, waitMs }, { signal, trace, deadline: clock.now().getTime() + 60_000 });
   return { clock, wait, picks: () => picks, [Symbol.asyncDispose]: () => claims.drain() };
 }
 
@@ -76,6 +73,20 @@ describe('a pick', () => {
     }
     expect(claims.picks()).toBeGreaterThan(5);
     expect(claims.picks()).toBeLessThanOrEqual(10);
+    claims.clock.advance(20_000);
+    expect((await claim).claimed).toEqual([]);
+  });
+
+  it('follows at once for a claim without a wait that arrives during a pick that meets a locked session', async () => {
+    let attempt: ReturnType<Claims['claim']> | undefined;
+    await using claims = openClaims((_, count) => {
+      if (count === 1) attempt = claims.wait('rnr_2', new AbortController(), 0);
+      return LOCKED;
+    });
+    const claim = claims.wait('rnr_1');
+    await settled();
+    expect((await attempt)?.claimed).toEqual([]);
+    expect(claims.picks()).toBe(2);
     claims.clock.advance(20_000);
     expect((await claim).claimed).toEqual([]);
   });
