@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refuse } from '../../../../lib/errors.ts';
 import { createFakeClock } from '../../../support/clock.ts';
+import { until } from '../../../support/wait.ts';
 import { openScheduleSystem, outcomesOf, type ScheduleSystem, timesOf } from './fixtures.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,6 +32,8 @@ describe('the fates of scheduled times', () => {
     const { deploymentId } = await system.create({ catchUpSeconds: 600 });
     await downtime(HOUR_MS);
     await using reopened = system;
+    // The clock must not pass the end of the window before the times are fired.
+    await until('the times are fired', async () => (await reopened.runsOf(deploymentId)).length >= 3);
     const runs = await reopened.settled(deploymentId, 3);
     expect(outcomesOf(runs)).toEqual(['missed outside_catch_up', 'missed superseded', 'running']);
     expect(runs.map(({ count }) => count).reduce((sum, count) => sum + count)).toBe(60);
