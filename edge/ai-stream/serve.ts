@@ -19,7 +19,7 @@ import { createTurnFold, sdkVersionOf } from './sdk-version.ts';
 import { partsUrlOf } from './stored-parts.ts';
 import { TurnFinder, type TurnStream } from './turn-finder.ts';
 
-interface ResumeQuery {
+interface StreamQuery {
   ai_sdk?: SdkVersion;
   on_disconnect?: 'continue' | 'interrupt';
   after_seq?: number;
@@ -31,14 +31,14 @@ interface StreamOptions {
   interrupts: boolean;
 }
 
-function streamOptions({ raw }: FastifyRequest, query: ResumeQuery): StreamOptions {
+function streamOptions({ raw }: FastifyRequest, query: StreamQuery): StreamOptions {
   return { version: sdkVersionOf(raw, query), interrupts: query.on_disconnect === 'interrupt' };
 }
 
 const params = (request: FastifyRequest) => request.params as { session_id: string };
 
 /** Sends the message or the answers of a request, and streams the turn. */
-export function serveTurn(context: RouteContext, readQuery: (raw: RawQuery) => ResumeQuery): RawHandler {
+export function serveTurn(context: RouteContext, readQuery: (raw: RawQuery) => StreamQuery): RawHandler {
   return async (request, reply) => {
     const call = callOf(request);
     const { value, inlineData } = await receiveMessage(request.raw, MESSAGE_BYTES);
@@ -54,7 +54,7 @@ export function serveTurn(context: RouteContext, readQuery: (raw: RawQuery) => R
 }
 
 /** Streams the turn that the client has begun to read, or the current one. */
-export function resumeTurn(context: RouteContext, readQuery: (raw: RawQuery) => ResumeQuery): RawHandler {
+export function resumeTurn(context: RouteContext, readQuery: (raw: RawQuery) => StreamQuery): RawHandler {
   return async (request, reply) => {
     const call = callOf(request);
     const query = readQuery(request.query as RawQuery);
