@@ -19,6 +19,7 @@ import { measureMcp } from './measurements/mcp.ts';
 import { measureInstances } from './measurements/processes/instances.ts';
 import { measureReading } from './measurements/processes/reading.ts';
 import { measureScrape } from './measurements/processes/scrape.ts';
+import { measureStarts } from './measurements/processes/starts.ts';
 import { measureChatStreams } from './measurements/protocols/chat-streams.ts';
 import { measureMcpServing } from './measurements/protocols/mcp.ts';
 import { measureSchedules } from './measurements/schedules/schedules.ts';
@@ -52,7 +53,7 @@ import { hasRedis } from './subjects/subjects.ts';
 
 const UNWIND_MS = 15_000;
 /** The parts with one process per target. */
-const NEEDS_REDIS = ['apart', 'separate', 'reading', 'instances', 'message'] as const;
+const NEEDS_REDIS = ['apart', 'separate', 'reading', 'instances', 'starts', 'message'] as const;
 
 const options = optionsOrExit();
 const interrupted = Promise.withResolvers<never>();
@@ -103,7 +104,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     claims: [],
     ...large,
   };
-  const processes = { reading: [], instances: [], scrape: [] };
+  const processes = { reading: [], instances: [], scrape: [], starts: [] };
   const results: Results = {
     ...webhooks,
     ...sessions,
@@ -158,6 +159,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium-headless-shell');
     if (separate.has('reading')) results.reading.push(await measureReading(bench));
     if (separate.has('instances')) results.instances.push(await measureInstances(bench));
+    if (separate.has('starts')) results.starts.push(await measureStarts(bench));
     if (parts.has('scrape')) results.scrape.push(await measureScrape(bench));
   }
   if (parts.has('finished')) {

@@ -31,6 +31,7 @@ const PARTS = {
   separate: 'r',
   reading: 's',
   instances: 't',
+  starts: 'v',
   scrape: 'u',
   mcpserving: "u'",
   chatstreams: 'u"',
@@ -64,11 +65,11 @@ export const USAGE = `
   npm run bench -- [options]
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
-                       commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload,
+                       commands,access,console,memory,wal,separate,reading,instances,starts,scrape,claims,overload,
                        message,history,metadata,lending,skills,egress,mcp,schedules,channels,connecting,
                        credentials,modelkeys,mcpserving,chatstreams,long
                        measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
-                       r, s, t, t', u, u', u", w, w', x, y, z, h', n', k', m', n", c', f', d', g'
+                       r, s, t, t', u, u', u", v, w, w', x, y, z, h', n', k', m', n", c', f', d', g'
                        (default: all except size, metadata, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up

@@ -1,6 +1,7 @@
 import type { Instances } from '../measurements/processes/instances.ts';
 import type { Reading } from '../measurements/processes/reading.ts';
 import type { Scrape } from '../measurements/processes/scrape.ts';
+import type { Starts } from '../measurements/processes/starts.ts';
 import { median, type Row } from './rows.ts';
 
 /** Results of the measurements of processes per round; empty if not measured. */
@@ -8,6 +9,7 @@ export interface ProcessResults {
   reading: Reading[];
   instances: Instances[];
   scrape: Scrape[];
+  starts: Starts[];
 }
 
 const MIB = 1024 * 1024;
@@ -19,12 +21,12 @@ const MAX_SECONDS = 0.6;
 /** The calls of one instance may differ from one half by this share. */
 const TOLERANCE = 0.05;
 
-export function processRows({ reading, instances, scrape }: ProcessResults): Row[] {
+export function processRows({ reading, instances, scrape, starts }: ProcessResults): Row[] {
   return [
     ...(reading.length > 0 ? [readingRow(reading)] : []),
     ...(instances.length > 0 ? [spreadRow(instances)] : []),
     ...(scrape.length > 0 ? [scrapeRow(scrape)] : []),
-    ...startRows(instances),
+    ...startRows(starts),
   ];
 }
 
@@ -64,14 +66,17 @@ function scrapeRow(rounds: Scrape[]): Row {
   };
 }
 
-function startRows(rounds: Instances[]): Row[] {
-  return (rounds[0]?.starts ?? []).map(({ target }, index): Row => {
-    const mebibytes = median(rounds, ({ starts }) => starts[index]?.rss ?? Number.NaN) / MIB;
-    const seconds = median(rounds, ({ starts }) => starts[index]?.cpuMs ?? Number.NaN) / 1_000;
+function startRows(rounds: Starts[]): Row[] {
+  return (rounds[0]?.targets ?? []).map(({ target }, index): Row => {
+    const mebibytes = median(rounds, ({ targets }) => targets[index]?.rss ?? Number.NaN) / MIB;
+    const cpuMs = ({ targets }: Starts) => targets[index]?.cpuMs ?? Number.NaN;
+    const seconds = median(rounds, cpuMs) / 1_000;
+    const ratio = median(rounds, (one) => cpuMs(one) / one.bare.cpuMs);
     return {
       letter: index === 0 ? 'v' : '',
       what: `start of ${target}`,
       figure: `${mebibytes.toFixed(0)} MiB, ${seconds.toFixed(2)} s CPU`,
+      ratio: `${ratio.toFixed(1)} × bare`,
       target: [
         `at most ${MAX_MEBIBYTES} MiB, ${MAX_SECONDS} s`,
         mebibytes <= MAX_MEBIBYTES && seconds <= MAX_SECONDS,

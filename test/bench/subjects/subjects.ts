@@ -80,6 +80,12 @@ interface SeparateProcessesOptions {
   settingsFor?: (name: string) => Record<string, string>;
 }
 
+/** A process per target. */
+interface SeparateProcesses extends Subject {
+  /** The settings of each target, also of those that were not started. */
+  settings: Readonly<Record<TargetName, Record<string, string>>>;
+}
+
 /** Targets in processes of their own, joined by gRPC and Redis. */
 export async function startSeparateProcesses(
   databaseUrl: string,
@@ -90,7 +96,7 @@ export async function startSeparateProcesses(
     settings = {},
     settingsFor = () => ({}),
   }: SeparateProcessesOptions = {},
-): Promise<Subject> {
+): Promise<SeparateProcesses> {
   await using opened = new AsyncDisposableStack();
   const redis = opened.use(await startRedis());
   const store = isComplete ? opened.use(await new FakeS3().start()) : undefined;
@@ -113,7 +119,8 @@ export async function startSeparateProcesses(
     });
     return [memberFor(target, {}), ...(second ? [memberFor(`${target} 2`, second)] : [])];
   });
-  return disposeWith(opened, await startSubject(plan.origin, isComplete ? READY : ACCEPTS, members));
+  const subject = await startSubject(plan.origin, isComplete ? READY : ACCEPTS, members);
+  return { ...disposeWith(opened, subject), settings: plan.settings };
 }
 
 /** Settings of the targets that accept no webhooks: an object store and a directory for workspaces. */

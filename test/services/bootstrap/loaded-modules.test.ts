@@ -30,15 +30,11 @@ const packageOf = (specifier: string) =>
 const PACKAGES: Record<string, readonly string[]> = {
   // Their bundles are loaded instead. A process with both would have the package twice.
   ...Object.fromEntries(BUNDLED_IMPORTS.map((specifier) => [packageOf(specifier), []])),
-  ai: ['runner'],
   '@ai-sdk/amazon-bedrock': [],
   '@ai-sdk/azure': [],
   '@ai-sdk/google': [],
   '@ai-sdk/google-vertex': [],
   'google-auth-library': [],
-  minio: ['files'],
-  'openid-client': ['auth'],
-  pg: ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'],
   ajv: [],
   'just-bash': [],
   'pino-pretty': [],
@@ -51,7 +47,11 @@ const PACKAGES: Record<string, readonly string[]> = {
 
 /** Packages that are loaded from a bundle, and the targets that may load them. */
 const BUNDLED: Record<string, readonly string[]> = {
+  'ai/internal': ['runner'],
   fastify: ['edge'],
+  minio: ['files'],
+  'openid-client': ['auth'],
+  pg: ['auth', 'agents', 'sessions', 'files', 'deployments', 'vaults'],
   typebox: ['edge', 'runner'],
   'nice-grpc': TARGETS,
   '@redis/client': TARGETS,

@@ -9,16 +9,6 @@ export interface Instances {
   /** The part of the calls that the first of two instances of `sessions` received. */
   share: number;
   calls: number;
-  /** The processes when the system has become ready. */
-  starts: ProcessStart[];
-}
-
-interface ProcessStart {
-  target: string;
-  /** Resident memory in bytes. */
-  rss: number;
-  /** CPU time since the start of the process. */
-  cpuMs: number;
 }
 
 const DOUBLED = 'sessions';
@@ -26,7 +16,7 @@ const NAMES = [DOUBLED, `${DOUBLED} 2`];
 /** Calls of `deployments`, which is not bound to one instance. */
 const CALLS = /^ahs_rpc_duration_seconds_count\{.*method="createSession".*\} (\d+)/gm;
 
-/** t, v: the spread of calls over two instances of a service, and the start of each target. */
+/** t: the spread of calls over two instances of a service. */
 export async function measureInstances(bench: Bench): Promise<Instances> {
   const ports = new Map<string, number>();
   for (const name of NAMES) ports.set(name, await freePort());
@@ -41,9 +31,6 @@ export async function measureInstances(bench: Bench): Promise<Instances> {
       return port === undefined ? {} : { SERVICE_METRICS_LISTEN: `127.0.0.1:${port}` };
     },
   });
-  const starts = (await subject.usage())
-    .filter(({ name }) => name !== NAMES[1])
-    .map(({ name, usage: { rss, cpuMs } }) => ({ target: name, rss, cpuMs }));
   const { request } = await createWebhook(subject.origin);
   await send(jobFor(subject, request, bench.durationMs), subject);
   const [first = 0, second = 0] = await Promise.all([...ports.values()].map(callsAt));
@@ -51,7 +38,7 @@ export async function measureInstances(bench: Bench): Promise<Instances> {
   if (calls === 0) throw new Error('the instances of sessions counted no call');
   const share = first / calls;
   bench.print('t', `calls of two instances of sessions: ${first} and ${second}`);
-  return { share, calls, starts };
+  return { share, calls };
 }
 
 /** Returns the number of calls that the process has received. */
