@@ -69,6 +69,7 @@ try {
       emptyOutDir: true,
       minify: false,
       rolldownOptions: {
+        preserveEntrySignatures: 'strict',
         input: Object.fromEntries(
           BUNDLED_IMPORTS.map((specifier) => [bundleFile(specifier), `${ENTRY}${specifier}`]),
         ),
