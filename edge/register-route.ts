@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { TObject } from 'typebox';
 import { refuse } from '../lib/errors.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
@@ -42,12 +42,13 @@ export const routeUrl = (path: string) => API_PREFIX + rootUrl(path);
 
 /** Registers a declared route with the HTTP framework. */
 export function registerRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
-  const { method, path, operationId } = route;
+  const { path, operationId } = route;
   if (!isRaw(route)) {
     const { access } = route;
     const config = { operationId, ...(access && { access }) };
     const handler = createJsonHandler(route, context);
-    app.route({ method, url: routeUrl(path), config, handler, compress: compressionOf(route) });
+    const url = routeUrl(path);
+    app.route({ ...methodsOf(route), url, config, handler, compress: compressionOf(route) });
     return;
   }
   const access = (context.authenticator.mode === 'local' && route.localAccess) || route.access;
@@ -62,13 +63,21 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
         };
   for (const url of urlsOf(route))
     app.route({
-      method,
+      ...methodsOf(route),
       url,
       config,
       handler,
       compress: route.compressed ? COMPRESSION : false,
-      ...(route.head === false && { exposeHeadRoute: false }),
     });
+}
+
+/**
+ * HEAD requests use the handler of GET, and Node leaves the body out. The framework's own HEAD routes would be a second route with
+ * its own hooks for each GET route: 7 % of the CPU time of the edge's start and 8 MiB.
+ */
+function methodsOf(route: Route): Pick<RouteOptions, 'method' | 'exposeHeadRoute'> {
+  const isServed = route.method === 'GET' && !(isRaw(route) && route.head === false);
+  return { method: isServed ? ['GET', 'HEAD'] : route.method, exposeHeadRoute: false };
 }
 
 function urlsOf({ path, atRoot, alsoAtRoot }: RawRoute): string[] {
