@@ -1,12 +1,18 @@
 /**
  * Fills Node's compile cache with the code of every target and of the drivers that separate processes use. Node writes the
  * cache when this process exits. It opens nothing. With one missing TypeScript file, every start loads a compiler.
+ *
+ * V8 refuses code that was compiled with other flags, so that the cache would be of no use to a process that cannot write it.
+ * This program therefore sets the flags of a start at the same point, between the entry point and the modules of a target.
  */
 import { useBundledPackages } from '../lib/bundled-packages.js';
 import { enableCompileCache } from '../services/bootstrap/compile-cache.js';
 
 enableCompileCache();
 useBundledPackages();
+await import('../services/bootstrap/main.ts');
+const { limitYoungGeneration } = await import('../services/bootstrap/young-generation.ts');
+limitYoungGeneration();
 await Promise.all([
   import('../edge/server.ts'),
   import('../lib/blobs/open.ts'),
@@ -19,7 +25,6 @@ await Promise.all([
   import('../lib/grpc/tls.ts'),
   import('../services/agents/service.ts'),
   import('../services/auth/service.ts'),
-  import('../services/bootstrap/main.ts'),
   import('../services/bootstrap/open.ts'),
   import('../services/bootstrap/preflight.ts'),
   import('../services/bootstrap/sandboxes.ts'),

@@ -69,6 +69,9 @@ interface LoadedModules {
   bundles: string[];
   /** Whether Node has compiled TypeScript, and has loaded its compiler for this. */
   hasCompiled: boolean;
+  /** The number of modules whose compiled code in the cache V8 has used and refused. */
+  accepted: number;
+  refused: number;
   /** Whether Node has loaded its implementation of fetch. */
   hasFetch: boolean;
 }
@@ -88,6 +91,7 @@ async function modulesLoadedBy(
     NODE_OPTIONS: `--import=${HOOK}`,
     TEST_LOADED_MODULES: file,
     NODE_COMPILE_CACHE: cache,
+    NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
   };
   const program = runProgram({ ...env, ...observed, SERVICE_METRICS_LISTEN: listen }, [`--target=${target}`]);
   stack.defer(async () => {
@@ -108,6 +112,8 @@ async function modulesLoadedBy(
     folders: matches(/^(edge|services\/[^/]+)\//),
     packages: matches(/^node_modules\/(@[^/]+\/[^/]+|[^./][^/]*)\//),
     bundles: Object.keys(BUNDLED).filter((specifier) => urls.includes(bundleUrl(specifier))),
+    accepted: program.output().split('was accepted').length - 1,
+    refused: program.output().split('was rejected').length - 1,
     hasCompiled: loaded.includes('internal/deps/amaro/dist/index'),
     hasFetch: loaded.includes('internal/deps/undici/undici'),
   };
@@ -123,28 +129,33 @@ describe('the program with one target', () => {
   });
   afterAll(() => rm(cache, { recursive: true }));
 
-  it.each(TARGETS)('loads code and packages of the target %s only, and no compiler', async (target) => {
-    await using database = await createDatabase();
-    // It starts without Redis and without an object store, and is degraded.
-    const { settings } = await planTargets({
-      SERVICE_DATABASE_URL: database.url,
-      SERVICE_REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
-      SERVICE_S3_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-      SERVICE_S3_ACCESS_KEY: 'key',
-      SERVICE_S3_SECRET_KEY: 'secret',
-      SERVICE_LOG_LEVEL: 'silent',
-    });
-    const { folders, packages, bundles, hasCompiled, hasFetch } = await modulesLoadedBy(
-      target,
-      cache,
-      settings[target],
-    );
-    // The S3 client imports all of `node:http` (lib/http.ts).
-    expect({ hasCompiled, hasFetch }).toEqual({ hasCompiled: false, hasFetch: target === 'files' });
-    const own = target === 'edge' ? 'edge' : `services/${target}`;
-    expect(folders.toSorted()).toEqual([own, 'services/bootstrap'].toSorted());
-    const observed = packages.filter((name) => Object.hasOwn(PACKAGES, name));
-    expect(observed.toSorted()).toEqual(permittedIn(PACKAGES, target).toSorted());
-    expect(bundles.toSorted()).toEqual(permittedIn(BUNDLED, target).toSorted());
-  });
+  it.each(TARGETS)(
+    'loads the code of the target %s only, all of it from the compile cache',
+    async (target) => {
+      await using database = await createDatabase();
+      // It starts without Redis and without an object store, and is degraded.
+      const { settings } = await planTargets({
+        SERVICE_DATABASE_URL: database.url,
+        SERVICE_REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+        SERVICE_S3_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+        SERVICE_S3_ACCESS_KEY: 'key',
+        SERVICE_S3_SECRET_KEY: 'secret',
+        SERVICE_LOG_LEVEL: 'silent',
+      });
+      const { folders, packages, bundles, accepted, refused, hasCompiled, hasFetch } = await modulesLoadedBy(
+        target,
+        cache,
+        settings[target],
+      );
+      expect(accepted).toBeGreaterThan(100);
+      expect(refused).toBe(0);
+      // The S3 client imports all of `node:http` (lib/http.ts).
+      expect({ hasCompiled, hasFetch }).toEqual({ hasCompiled: false, hasFetch: target === 'files' });
+      const own = target === 'edge' ? 'edge' : `services/${target}`;
+      expect(folders.toSorted()).toEqual([own, 'services/bootstrap'].toSorted());
+      const observed = packages.filter((name) => Object.hasOwn(PACKAGES, name));
+      expect(observed.toSorted()).toEqual(permittedIn(PACKAGES, target).toSorted());
+      expect(bundles.toSorted()).toEqual(permittedIn(BUNDLED, target).toSorted());
+    },
+  );
 });
