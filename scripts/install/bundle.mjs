@@ -69,6 +69,7 @@ try {
       emptyOutDir: true,
       minify: false,
       rolldownOptions: {
+        // A bundle must not export more than its package, also when another bundle uses its inner modules.
         preserveEntrySignatures: 'strict',
         input: Object.fromEntries(
           BUNDLED_IMPORTS.map((specifier) => [bundleFile(specifier), `${ENTRY}${specifier}`]),
