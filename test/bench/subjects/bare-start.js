@@ -7,6 +7,9 @@ import { enableCompileCache } from '../../../services/bootstrap/compile-cache.js
 
 enableCompileCache();
 useBundledPackages();
+// V8 shares compiled code only between processes with the same flags.
+const { limitYoungGeneration } = await import('../../../services/bootstrap/young-generation.ts');
+limitYoungGeneration();
 const { default: Fastify } = await import('fastify');
 await import('@redis/client');
 await import('nice-grpc');
