@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { Semaphore } from '../semaphore.ts';
+import { threadEnvironment } from '../thread-environment.ts';
 import type { ValidationOutcome, ValidationRequest } from './messages.ts';
 
 const VALIDATION_TIMEOUT_MS = 1_000;
@@ -58,8 +59,7 @@ class ValidationThread {
     this.#timeoutMs = timeoutMs;
     this.#worker = new Worker(PROGRAM, {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: HEAP_MIB / 4 },
-      // The thread gets no environment variables of the process.
-      env: {},
+      env: threadEnvironment(),
       stdout: true,
       stderr: true,
     });

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../lib/clock.ts';
 import { Semaphore } from '../../../lib/semaphore.ts';
+import { threadEnvironment } from '../../../lib/thread-environment.ts';
 import { SkillProblem } from '../domain/skill-problem.ts';
 import type { UnpackedSkill, UnpackResult, UnpackTask } from './messages.ts';
 
@@ -23,8 +24,7 @@ async function unpack(task: UnpackTask, clock: Clock, signal: AbortSignal): Prom
   const worker = new Worker(PROGRAM, {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
-    // The thread gets no environment variables of the process.
-    env: {},
+    env: threadEnvironment(),
     stdout: true,
     stderr: true,
   });

@@ -32,7 +32,7 @@ export async function listenInNamespace(
   accept: (client: Socket) => void,
 ): Promise<Server> {
   const [program, ...args] = enterArguments;
-  const listener = join(import.meta.dirname, 'listener-process.ts');
+  const listener = join(import.meta.dirname, 'listener-process.js');
   const child = spawn(program, [...args, process.execPath, listener, `${PROXY_PORT}`], {
     cwd: '/',
     env: {},

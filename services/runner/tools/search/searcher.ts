@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../../lib/clock.ts';
+import { threadEnvironment } from '../../../../lib/thread-environment.ts';
 import { ToolError } from '../../tool-calls/tool-error.ts';
 import type { LineMatch, SearchQuery, SearchRequest, SearchResponse } from './messages.ts';
 
@@ -19,8 +20,7 @@ export class Searcher implements AsyncDisposable {
     this.#worker = new Worker(PROGRAM, {
       workerData: query,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
-      // The thread gets no environment variables of the process.
-      env: {},
+      env: threadEnvironment(),
       stdout: true,
       stderr: true,
     });
