@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -56,6 +56,23 @@ const BUNDLED: Record<string, readonly string[]> = {
   'nice-grpc': TARGETS,
   '@redis/client': TARGETS,
 };
+/** An import that is evaluated when its function is called. */
+const LATER_IMPORT = /\bimport\('(\.[^']+\.ts)'\)/g;
+/** Validates a value and matches a path, with the flags of a process that has started. */
+const THREADS = `
+import { letYoungGenerationGrow, limitYoungGeneration } from '${ROOT}services/bootstrap/young-generation.ts';
+import { SchemaValidator } from '${ROOT}lib/json-schema/validator.ts';
+import { systemClock } from '${ROOT}lib/clock.ts';
+import { Searcher } from '${ROOT}services/runner/tools/search/searcher.ts';
+limitYoungGeneration();
+letYoungGenerationGrow();
+// A thread does not keep the process alive.
+setInterval(() => {}, 1_000);
+await using validator = new SchemaValidator(systemClock);
+console.log(await validator.validate({ schemaJson: '{"type":"string"}', json: '"text"' }));
+await using searcher = new Searcher({ pattern: 'a', ignoreCase: false, glob: '' }, systemClock);
+console.log(await searcher.filterPaths(['a']));
+process.exit();`;
 const bundleUrl = (specifier: string) =>
   pathToFileURL(join(bundleFolder(fileURLToPath(ROOT)), bundleFile(specifier))).href;
 const permittedIn = (packages: Record<string, readonly string[]>, target: string) =>
@@ -122,12 +139,51 @@ async function modulesLoadedBy(
 describe('the program with one target', () => {
   let cache: string;
 
+  let filled: string[];
+
   beforeAll(async () => {
     cache = await mkdtemp(join(scratch(), 'ahs-test-compile-cache-'));
-    const env = { ...process.env, NODE_COMPILE_CACHE: cache };
-    await promisify(execFile)(process.execPath, [FILL], { env });
+    const list = join(cache, 'loaded');
+    const env = { ...process.env, NODE_COMPILE_CACHE: cache, TEST_LOADED_MODULES: list };
+    await promisify(execFile)(process.execPath, [`--import=${HOOK}`, FILL], { env });
+    filled = (await readFile(list, 'utf8')).split('\n');
   });
   afterAll(() => rm(cache, { recursive: true }));
+
+  it('finds every file that it loads later in the compile cache of the image', async () => {
+    const later: string[] = [];
+    for (const folder of ['edge', 'lib', 'services'])
+      for (const path of await readdir(new URL(folder, ROOT), { recursive: true })) {
+        if (!/\.(js|ts)$/.test(path)) continue;
+        const file = new URL(`${folder}/${path}`, ROOT);
+        for (const [, imported = ''] of (await readFile(file, 'utf8')).matchAll(LATER_IMPORT))
+          later.push(new URL(imported, file).href);
+      }
+    expect(later.length).toBeGreaterThan(30);
+    const missing = later.filter((url) => !filled.includes(url)).map((url) => url.slice(ROOT.href.length));
+    expect(missing.toSorted()).toEqual([
+      // Only in target all: an image has no embedded database.
+      'lib/db/embedded.ts',
+      // Only in the thread that validates values.
+      'lib/json-schema/worker.ts',
+    ]);
+  });
+
+  it('starts threads without a compiler', async () => {
+    // Of its own, because the program compiles some modules with other flags and writes them when it exits.
+    const copy = await mkdtemp(join(scratch(), 'ahs-test-compile-cache-'));
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => rm(copy, { recursive: true }));
+    await cp(cache, copy, { recursive: true });
+    const program = join(copy, 'threads.mjs');
+    await writeFile(program, THREADS);
+    const { stderr } = await promisify(execFile)(process.execPath, [program], {
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: copy, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+    });
+    const ofThreads = stderr.split('\n').filter((line) => /(json-schema|search)\/worker\.ts/.test(line));
+    expect(ofThreads.filter((line) => line.includes('was accepted'))).toHaveLength(2);
+    expect(ofThreads.filter((line) => line.includes('no such file'))).toEqual([]);
+  });
 
   it.each(TARGETS)(
     'loads the code of the target %s only, all of it from the compile cache',
