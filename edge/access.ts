@@ -30,7 +30,8 @@ export interface RegisteredRoute {
   operationId: string | undefined;
 }
 
-const READ_METHODS = ['GET', 'HEAD'];
+/** The methods of a route that reads. HEAD uses the handler of GET, and Node leaves the body out. */
+export const READ_METHODS = ['GET', 'HEAD'];
 
 /** The required scope of a route that declares none: `admin` below /admin, else `read` or `write` by its method. */
 export function defaultAccess(method: string, path: string): RouteAccess {

@@ -80,6 +80,9 @@ export async function createApp(
   const exchanges: Exchanges = new WeakMap();
   const app = Fastify({
     logger: false,
+    // These would be a second route with its own hooks for each GET route: about 5 % of the CPU time of the start and 6 MiB.
+    // They announce the length of the body before its compression.
+    exposeHeadRoutes: false,
     schemaController: NO_SCHEMA_COMPILERS,
     genReqId: () => context.ids('req'),
     requestTimeout,

@@ -1,11 +1,12 @@
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { once } from '../../lib/once.ts';
+import { READ_METHODS } from '../access.ts';
 import { COMPRESSION } from '../plugins/compression.ts';
 
 const loadDocument = once(() => import('../openapi/document.ts'));
 const loadGuide = once(() => import('../openapi/guide.ts'));
 
-const OPEN = { config: { access: 'open' } } as const;
+const OPEN = { method: READ_METHODS, config: { access: 'open' } } as const;
 const COMPRESSED = { ...OPEN, compress: COMPRESSION };
 const IMMUTABLE = 'public, max-age=86400';
 /** The API reference needs inline styles. Scripts are loaded from this origin only. */
@@ -47,24 +48,40 @@ const PAGE = `<!doctype html>
 export function serveDocs(app: FastifyInstance, origin: (request: FastifyRequest) => string): void {
   let bundle: Promise<Buffer> | undefined;
 
-  app.get('/docs', OPEN, async (_, reply) => {
-    reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
-    return PAGE;
+  app.route({
+    ...OPEN,
+    url: '/docs',
+    async handler(_, reply) {
+      reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
+      return PAGE;
+    },
   });
-  app.get('/docs/reference.js', COMPRESSED, async (_, reply) => {
-    bundle ??= loadBundle();
-    reply.header('cache-control', IMMUTABLE).type('text/javascript; charset=utf-8');
-    return bundle;
+  app.route({
+    ...COMPRESSED,
+    url: '/docs/reference.js',
+    async handler(_, reply) {
+      bundle ??= loadBundle();
+      reply.header('cache-control', IMMUTABLE).type('text/javascript; charset=utf-8');
+      return bundle;
+    },
   });
-  app.get('/openapi.json', COMPRESSED, async (request, reply) => {
-    reply.type('application/json; charset=utf-8');
-    const { renderOpenApi } = await loadDocument();
-    return JSON.stringify(renderOpenApi(origin(request)));
+  app.route({
+    ...COMPRESSED,
+    url: '/openapi.json',
+    async handler(request, reply) {
+      reply.type('application/json; charset=utf-8');
+      const { renderOpenApi } = await loadDocument();
+      return JSON.stringify(renderOpenApi(origin(request)));
+    },
   });
-  app.get('/llms.txt', COMPRESSED, async (request, reply) => {
-    reply.type('text/plain; charset=utf-8');
-    const { renderGuide } = await loadGuide();
-    return renderGuide(origin(request));
+  app.route({
+    ...COMPRESSED,
+    url: '/llms.txt',
+    async handler(request, reply) {
+      reply.type('text/plain; charset=utf-8');
+      const { renderGuide } = await loadGuide();
+      return renderGuide(origin(request));
+    },
   });
 }
 

@@ -160,15 +160,29 @@ describe('every response of the edge', () => {
       expect(response).toMatchObject({ status: 200, text: '' });
       expectHeaders(response);
     }
-    const path = `/api/v1/agents/${await api.createAgent({ description: 'long enough to be compressed '.repeat(50) })}`;
-    for (const encoding of ['identity', 'gzip']) {
-      const headersOf = async (method: string) => {
-        const answer = await fetch(system.url + path, { method, headers: { 'accept-encoding': encoding } });
-        const own = ['date', 'traceparent', 'x-request-id', 'transfer-encoding', 'connection', 'keep-alive'];
-        return [...answer.headers].filter(([name]) => !own.includes(name));
-      };
-      expect(await headersOf('HEAD'), encoding).toEqual(await headersOf('GET'));
-    }
+    const agent = await api.createAgent({ description: 'long enough to be compressed '.repeat(50) });
+    for (const path of [
+      `/api/v1/agents/${agent}`,
+      '/openapi.json',
+      '/docs',
+      '/docs/reference.js',
+      '/llms.txt',
+    ])
+      for (const encoding of ['identity', 'gzip']) {
+        const headersOf = async (method: string) => {
+          const answer = await fetch(system.url + path, { method, headers: { 'accept-encoding': encoding } });
+          const own = [
+            'date',
+            'traceparent',
+            'x-request-id',
+            'transfer-encoding',
+            'connection',
+            'keep-alive',
+          ];
+          return [...answer.headers].filter(([name]) => !own.includes(name));
+        };
+        expect(await headersOf('HEAD'), `${path}, ${encoding}`).toEqual(await headersOf('GET'));
+      }
   });
 
   it('continues a valid trace and replaces a malformed one', async () => {

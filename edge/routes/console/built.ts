@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import statics from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../../../lib/errors.ts';
+import { READ_METHODS } from '../../access.ts';
 import { matchesWeakly } from '../../input/entity-tags.ts';
 import { isPageNavigation } from '../../plugins/navigation.ts';
 import type { FallbackHandler } from '../../plugins/not-found.ts';
 import { UNBUILT } from './unbuilt.ts';
 
-const OPEN = { config: { access: 'open' } } as const;
+const OPEN = { method: READ_METHODS, config: { access: 'open' } } as const;
 const HTML = 'text/html; charset=utf-8';
 /** The page loads only its own files and has no inline scripts or styles. */
 const PAGE_POLICY =
@@ -35,10 +36,14 @@ export async function serveBuilt(app: FastifyInstance, folder: string): Promise<
       reply.header('cache-control', path.startsWith(assets) ? IMMUTABLE : REVALIDATE),
   });
 
-  app.get('/', OPEN, (request, reply) => sendPage(folder, request, reply));
-  app.get<{ Params: { file: string } }>('/assets/:file', OPEN, async ({ params: { file } }, reply) => {
-    if (!FILE.test(file)) throw refuse('ROUTE_NOT_FOUND', 'There is no such file.');
-    return reply.sendFile(file, assets);
+  app.route({ ...OPEN, url: '/', handler: (request, reply) => sendPage(folder, request, reply) });
+  app.route<{ Params: { file: string } }>({
+    ...OPEN,
+    url: '/assets/:file',
+    async handler({ params: { file } }, reply) {
+      if (!FILE.test(file)) throw refuse('ROUTE_NOT_FOUND', 'There is no such file.');
+      return reply.sendFile(file, assets);
+    },
   });
 
   return {
