@@ -47,9 +47,7 @@ await Promise.all([
   import('../services/sessions/service.ts'),
   import('../services/vaults/keys/kms-kek.ts'),
   import('../services/vaults/service.ts'),
-]);
-// A channel worker keeps the flags of the start.
-await Promise.all([
+  // Loaded later, but a channel worker keeps the flags of the start.
   import('../services/channels/products/discord/product.ts'),
   import('../services/channels/products/http/product.ts'),
   import('../services/channels/products/slack/product.ts'),
