@@ -1,9 +1,12 @@
 /**
  * Measures the start of targets: `node test/bench/measurements/start.ts [rounds] [targets]`, with targets separated by commas.
- * Each of them starts alone, as one more instance in a system that is ready. Prints the medians of the CPU time until the target
+ * Each of them starts alone, as one more instance in a system that is ready; target `all` has its own database. Prints the medians of the CPU time until the target
  * is ready, the CPU time of the five idle seconds behind that, and the resident memory after them. NODE_OPTIONS and
  * NODE_DISABLE_COMPILE_CACHE are passed on.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { TARGETS } from '../../support/targets.ts';
 import { pause, percentile } from '../bench.ts';
 import { openPostgres } from '../subjects/postgres.ts';
@@ -24,13 +27,18 @@ interface Cost {
 await using stack = new AsyncDisposableStack();
 const postgres = stack.use(await openPostgres());
 const database = stack.use(await postgres.createDatabase());
+const databaseOfAll = stack.use(await postgres.createDatabase());
+const dataDir = await mkdtemp(join(tmpdir(), 'ahs-bench-start-'));
+stack.defer(() => rm(dataDir, { recursive: true, force: true }));
+const all = { SERVICE_DATABASE_URL: databaseOfAll.url, SERVICE_DATA_DIR: dataDir };
 const system = stack.use(await startSeparateProcesses(database.url, { isComplete: true }));
 const { PATH, NODE_OPTIONS, NODE_DISABLE_COMPILE_CACHE } = process.env;
 const passedOn = { PATH, NODE_OPTIONS, NODE_DISABLE_COMPILE_CACHE };
 const costs = new Map<string, Cost[]>();
 for (let round = 0; round < ROUNDS; round++) {
-  for (const target of TARGETS.filter((name) => REQUESTED?.includes(name) ?? true)) {
-    await using instance = await startReady(target, { ...passedOn, ...system.settings[target] });
+  for (const target of [...TARGETS, 'all' as const].filter((name) => REQUESTED?.includes(name) ?? true)) {
+    const settings = target === 'all' ? all : system.settings[target];
+    await using instance = await startReady(target, { ...passedOn, ...settings });
     await pause(IDLE_MS);
     const { cpuMs: startMs } = instance.start;
     const { cpuMs, rss } = instance.usage();

@@ -7,16 +7,16 @@ import { enableCompileCache } from '../../../services/bootstrap/compile-cache.js
 
 enableCompileCache();
 useBundledPackages();
-// V8 shares compiled code only between processes with the same flags.
+// Loaded by the entry point of the service, before the flags of a start are set. V8 refuses code with other flags.
+await import('pino');
+await import('prom-client');
 const { limitYoungGeneration } = await import('../../../services/bootstrap/young-generation.ts');
 limitYoungGeneration();
 const { default: Fastify } = await import('fastify');
 await import('@redis/client');
 await import('nice-grpc');
-await import('pino');
-await import('prom-client');
 await import('typebox');
-const app = Fastify();
+const { NO_SCHEMA_COMPILERS } = await import('../../../edge/plugins/no-schema-compilers.ts');
+const app = Fastify({ schemaController: NO_SCHEMA_COMPILERS });
 app.get('/readyz', () => ({ status: 'ready' }));
-process.once('SIGTERM', () => process.exit());
 await app.listen({ host: '127.0.0.1', port: Number(process.argv[2]) });

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../../../support/port.ts';
+import { memoryOf } from '../../../support/process-memory.ts';
 import { TARGETS, type TargetName } from '../../../support/targets.ts';
 import { until } from '../../../support/wait.ts';
 import type { Bench } from '../../bench.ts';
@@ -59,11 +60,14 @@ async function costOf(starting: Promise<ReadyProcess>): Promise<Start> {
 }
 
 /**
- * Starts another instance of a target, and waits until it is ready.
+ * Starts an instance of a target, and waits until it is ready.
  *
  * @param settings the environment of the instance. Its addresses are replaced.
  */
-export async function startReady(target: TargetName, settings: NodeJS.ProcessEnv): Promise<ReadyProcess> {
+export async function startReady(
+  target: TargetName | 'all',
+  settings: NodeJS.ProcessEnv,
+): Promise<ReadyProcess> {
   const listen = `127.0.0.1:${await freePort()}`;
   const env = {
     ...settings,
@@ -106,6 +110,5 @@ async function isReady(listen: string): Promise<boolean> {
 function usageOf(pid: number): Start {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const cpuMs = (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-  const [, kib = 'NaN'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return { cpuMs, rss: Number(kib) * 1_024 };
+  return { cpuMs, rss: memoryOf(pid).now };
 }
