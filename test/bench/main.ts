@@ -40,6 +40,7 @@ import { measureModelKeys } from './measurements/vaults/model-keys.ts';
 import {
   measureAccepted,
   measureBare,
+  measureBareApart,
   measureSeparateProcesses,
 } from './measurements/webhooks/acceptance.ts';
 import { measureFinished, measureFinishedSeparately } from './measurements/webhooks/completion.ts';
@@ -89,7 +90,7 @@ async function run(bench: Bench, options: Options): Promise<void> {
 
 /** Each round measures everything once, so that a temporary slowdown of the machine affects all measurements. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
-  const acceptances = { bare: [], accepted: [], apart: [], latency: [], overload: [] };
+  const acceptances = { bare: [], bareApart: [], accepted: [], apart: [], latency: [], overload: [] };
   const webhooks = { ...acceptances, finished: [], finishedSeparately: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [], memory: [], message: [] };
   const large = { size: [], metadata: [] };
@@ -128,6 +129,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
   for (let round = 1; round <= rounds; round++) {
     console.log(`\nround ${round} of ${rounds}\n`);
     if (parts.has('bare')) results.bare.push(await measureBare(bench));
+    if (parts.has('bareapart')) results.bareApart.push(await measureBareApart(bench));
     if (parts.has('accepted')) results.accepted.push(await measureAccepted(bench));
     if (separate.has('apart')) results.apart.push(await measureSeparateProcesses(bench));
     if (parts.has('latency')) results.latency.push(await measureLatency(bench));

@@ -8,6 +8,8 @@ import { median, ms, type Row, spread } from './rows.ts';
 /** Results of the webhook measurements per round; empty if not measured. */
 export interface WebhookResults {
   bare: Acceptance[];
+  /** The same in three processes. */
+  bareApart: Acceptance[];
   accepted: Acceptance[];
   apart: Acceptance[];
   finished: Completion[];
@@ -19,7 +21,7 @@ export interface WebhookResults {
 
 /** Rows for accepted and finished webhooks and the latency of followers. */
 export function webhookRows(results: WebhookResults): Row[] {
-  const { bare, accepted, apart, finished, finishedSeparately, latency, overload } = results;
+  const { bare, bareApart, accepted, apart, finished, finishedSeparately, latency, overload } = results;
   const limit = median(bare, ({ perSecond }) => perSecond);
 
   /** Each round is compared with the limit of the same round, because the speed of the machine may change between rounds. */
@@ -38,20 +40,26 @@ export function webhookRows(results: WebhookResults): Row[] {
     return { ...row, ratio: `${letter}/b ${ratio.toFixed(2)}`, target: goal };
   }
 
-  /** The target is the least ratio to the bare limit, and the longest median latency at one connection in milliseconds. */
+  /**
+   * The target is the least ratio to the bare limit, and the longest median latency at one connection in milliseconds. The
+   * latency is also compared with the bare limit in as many processes.
+   */
   function acceptance(
     letter: string,
     what: string,
     rounds: Acceptance[],
-    target?: { ratio: number; aloneMs: number },
+    { target, limits = [] }: { target?: { ratio: number; aloneMs: number }; limits?: Acceptance[] } = {},
   ): Row[] {
-    const alone = median(rounds, ({ singleConnectionP50Ms: aloneP50Ms }) => aloneP50Ms);
+    const aloneOf = (of: Acceptance[]) => median(of, ({ singleConnectionP50Ms }) => singleConnectionP50Ms);
+    const alone = aloneOf(rounds);
+    const beside = alone / aloneOf(limits);
     return [
       rates(letter, what, rounds, target?.ratio),
       { what: 'at 32 connections', figure: spread(rounds, (one) => one) },
       {
         what: 'at one connection, p50',
         figure: ms(alone),
+        ratio: Number.isNaN(beside) ? '' : `× ${beside.toFixed(2)}`,
         target: target && [`at most ${target.aloneMs} ms`, alone <= target.aloneMs],
       },
     ];
@@ -69,10 +77,15 @@ export function webhookRows(results: WebhookResults): Row[] {
 
   const rows: Row[] = [];
   if (bare.length > 0) rows.push(...acceptance('b', 'bare limit', bare));
-  if (accepted.length > 0)
-    rows.push(...acceptance('a', 'accepted, one process', accepted, { ratio: 1.4, aloneMs: 0.8 }));
-  if (apart.length > 0)
-    rows.push(...acceptance('a"', 'accepted, one process per target', apart, { ratio: 0.7, aloneMs: 1 }));
+  if (bareApart.length > 0) rows.push(...acceptance('b"', 'bare limit, three processes', bareApart));
+  if (accepted.length > 0) {
+    const target = { ratio: 1.4, aloneMs: 0.8 };
+    rows.push(...acceptance('a', 'accepted, one process', accepted, { target, limits: bare }));
+  }
+  if (apart.length > 0) {
+    const target = { ratio: 0.7, aloneMs: 1 };
+    rows.push(...acceptance('a"', 'accepted, one process per target', apart, { target, limits: bareApart }));
+  }
   if (finished.length > 0) rows.push(...completion("a'", 'accepted and finished', finished, 0.6));
   if (finishedSeparately.length > 0)
     rows.push(...completion('r', 'finished, process per target', finishedSeparately, 0.35));

@@ -26,6 +26,17 @@ export async function startBare(databaseUrl: string, secret: string): Promise<Su
   return startSubject(`http://127.0.0.1:${port}`, ['/'], [member]);
 }
 
+/** The bare limit of webhooks in three processes, see bare-apart.ts. */
+export async function startBareApart(databaseUrl: string, secret: string): Promise<Subject> {
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const [first] = ports;
+  const members = ['edge', 'deployments', 'sessions'].map((name, index): Member => {
+    const [port, next] = ports.slice(index);
+    return { name, file: 'bare-apart.ts', args: [name, `${port}`, `${next}`, databaseUrl, secret], env: {} };
+  });
+  return startSubject(`http://127.0.0.1:${first}`, ['/'], members);
+}
+
 /** The bare limit of event streams, see bare-streams.ts. */
 export async function startBareStreams(intervalsMs: number[]): Promise<Subject> {
   const port = await freePort();

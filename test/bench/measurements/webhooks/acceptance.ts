@@ -3,7 +3,12 @@ import { createWebhook, requestFor } from '../../fixtures/webhook.ts';
 import { createMeter } from '../../subjects/meter.ts';
 import type { BenchDatabase } from '../../subjects/postgres.ts';
 import type { Subject } from '../../subjects/subject.ts';
-import { startBare, startSeparateProcesses, startSingleProcess } from '../../subjects/subjects.ts';
+import {
+  startBare,
+  startBareApart,
+  startSeparateProcesses,
+  startSingleProcess,
+} from '../../subjects/subjects.ts';
 import type { LoadFigures, LoadJob } from '../../workers/load-worker.ts';
 import { send } from '../../workers/senders.ts';
 
@@ -14,7 +19,8 @@ export interface Acceptance extends Spread {
 }
 
 const CONNECTIONS = 32;
-const WARM_UP_MS = 2_000;
+/** V8 optimizes the code of a target during its first ten seconds under load, which halves the CPU time of a request. */
+const WARM_UP_MS = 10_000;
 const SECRET = 'the secret of the bare server';
 
 /** b: the same signature and rows, without a service. */
@@ -24,6 +30,20 @@ export async function measureBare(bench: Bench): Promise<Acceptance> {
   return await measure(
     bench,
     'b',
+    database,
+    subject,
+    requestFor(`${subject.origin}/`, SECRET),
+    'bare.sessions',
+  );
+}
+
+/** b": the same in three processes, which two messages over gRPC connect. */
+export async function measureBareApart(bench: Bench): Promise<Acceptance> {
+  await using database = await bench.postgres.createDatabase();
+  await using subject = await startBareApart(database.url, SECRET);
+  return await measure(
+    bench,
+    'b"',
     database,
     subject,
     requestFor(`${subject.origin}/`, SECRET),
@@ -69,7 +89,7 @@ async function measure(
 export const jobFor = ({ origin }: Subject, request: string, durationMs: number): LoadJob => ({
   port: Number(new URL(origin).port),
   connections: CONNECTIONS,
-  warmUpMs: Math.min(WARM_UP_MS, durationMs),
+  warmUpMs: Math.min(WARM_UP_MS, 2 * durationMs),
   durationMs,
   request,
   status: 200,
