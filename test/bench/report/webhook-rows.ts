@@ -22,18 +22,19 @@ export interface WebhookResults {
 /** Rows for accepted and finished webhooks and the latency of followers. */
 export function webhookRows(results: WebhookResults): Row[] {
   const { bare, bareApart, accepted, apart, finished, finishedSeparately, latency, overload } = results;
-  const limit = median(bare, ({ perSecond }) => perSecond);
-
   /** Each round is compared with the limit of the same round, because the speed of the machine may change between rounds. */
-  function ratioOf(rounds: { perSecond: number }[]): number {
-    const isPaired = rounds.length === bare.length;
-    const ratios = rounds.map((one, i) => one.perSecond / (isPaired ? (bare[i]?.perSecond ?? limit) : limit));
+  function ratioOf(rounds: { perSecond: number }[], limits: { perSecond: number }[]): number {
+    const limit = median(limits, ({ perSecond }) => perSecond);
+    const isPaired = rounds.length === limits.length;
+    const ratios = rounds.map(
+      (one, i) => one.perSecond / (isPaired ? (limits[i]?.perSecond ?? limit) : limit),
+    );
     return percentile(ratios, 0.5);
   }
 
   function rates(letter: string, what: string, rounds: { perSecond: number }[], target?: number): Row {
     const perSecond = median(rounds, (one) => one.perSecond);
-    const ratio = ratioOf(rounds);
+    const ratio = ratioOf(rounds, bare);
     const row: Row = { letter, what, figure: `${Math.round(perSecond)}/s` };
     if (letter === 'b' || Number.isNaN(ratio)) return row;
     const goal: Row['target'] = target === undefined ? undefined : [`at least ${target}`, ratio >= target];
@@ -41,21 +42,26 @@ export function webhookRows(results: WebhookResults): Row[] {
   }
 
   /**
-   * The target is the least ratio to the bare limit, and the longest median latency at one connection in milliseconds. The
-   * latency is also compared with the bare limit in as many processes.
+   * The target is the least ratio to the bare limit, and the longest median latency at one connection in milliseconds. `alike` is
+   * the bare limit in as many processes.
    */
   function acceptance(
     letter: string,
     what: string,
     rounds: Acceptance[],
-    { target, limits = [] }: { target?: { ratio: number; aloneMs: number }; limits?: Acceptance[] } = {},
+    { target, alike = [] }: { target?: { ratio: number; aloneMs: number }; alike?: Acceptance[] } = {},
   ): Row[] {
     const aloneOf = (of: Acceptance[]) => median(of, ({ singleConnectionP50Ms }) => singleConnectionP50Ms);
     const alone = aloneOf(rounds);
-    const beside = alone / aloneOf(limits);
+    const beside = alone / aloneOf(alike);
+    const rate = alike === bare ? Number.NaN : ratioOf(rounds, alike);
     return [
       rates(letter, what, rounds, target?.ratio),
-      { what: 'at 32 connections', figure: spread(rounds, (one) => one) },
+      {
+        what: 'at 32 connections',
+        figure: spread(rounds, (one) => one),
+        ratio: Number.isNaN(rate) ? '' : `${letter}/b" ${rate.toFixed(2)}`,
+      },
       {
         what: 'at one connection, p50',
         figure: ms(alone),
@@ -80,11 +86,11 @@ export function webhookRows(results: WebhookResults): Row[] {
   if (bareApart.length > 0) rows.push(...acceptance('b"', 'bare limit, three processes', bareApart));
   if (accepted.length > 0) {
     const target = { ratio: 1.4, aloneMs: 0.8 };
-    rows.push(...acceptance('a', 'accepted, one process', accepted, { target, limits: bare }));
+    rows.push(...acceptance('a', 'accepted, one process', accepted, { target, alike: bare }));
   }
   if (apart.length > 0) {
     const target = { ratio: 0.7, aloneMs: 1 };
-    rows.push(...acceptance('a"', 'accepted, one process per target', apart, { target, limits: bareApart }));
+    rows.push(...acceptance('a"', 'accepted, one process per target', apart, { target, alike: bareApart }));
   }
   if (finished.length > 0) rows.push(...completion("a'", 'accepted and finished', finished, 0.6));
   if (finishedSeparately.length > 0)
