@@ -22,6 +22,7 @@ export interface WebhookResults {
 /** Rows for accepted and finished webhooks and the latency of followers. */
 export function webhookRows(results: WebhookResults): Row[] {
   const { bare, bareApart, accepted, apart, finished, finishedSeparately, latency, overload } = results;
+
   /** Each round is compared with the limit of the same round, because the speed of the machine may change between rounds. */
   function ratioOf(rounds: { perSecond: number }[], limits: { perSecond: number }[]): number {
     const limit = median(limits, ({ perSecond }) => perSecond);

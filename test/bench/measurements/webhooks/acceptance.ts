@@ -19,7 +19,7 @@ export interface Acceptance extends Spread {
 }
 
 const CONNECTIONS = 32;
-/** V8 optimizes the code of a target during its first ten seconds under load, which halves the CPU time of a request. */
+/** V8 optimizes code while it runs. In its first seconds under load, a target takes up to half as much CPU time again. */
 const WARM_UP_MS = 10_000;
 const SECRET = 'the secret of the bare server';
 
