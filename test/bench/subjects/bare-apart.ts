@@ -82,4 +82,3 @@ if (role === 'edge') {
   const store = await openStore(url);
   await listen(async (body) => Buffer.from(await store(body)));
 }
-process.once('SIGTERM', () => process.exit(0));

@@ -4,4 +4,3 @@ import { isSigned, openStore, serve } from './bare-webhook.ts';
 const [url = '', secret = '', port = ''] = process.argv.slice(2);
 const store = await openStore(url);
 serve(Number(port), (request) => (isSigned(request, secret) ? store(request.body) : undefined));
-process.once('SIGTERM', () => process.exit(0));

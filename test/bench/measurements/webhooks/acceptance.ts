@@ -24,31 +24,16 @@ const WARM_UP_MS = 10_000;
 const SECRET = 'the secret of the bare server';
 
 /** b: the same signature and rows, without a service. */
-export async function measureBare(bench: Bench): Promise<Acceptance> {
-  await using database = await bench.postgres.createDatabase();
-  await using subject = await startBare(database.url, SECRET);
-  return await measure(
-    bench,
-    'b',
-    database,
-    subject,
-    requestFor(`${subject.origin}/`, SECRET),
-    'bare.sessions',
-  );
-}
+export const measureBare = (bench: Bench) => measureLimit(bench, 'b', startBare);
 
 /** b": the same in three processes, which two messages over gRPC connect. */
-export async function measureBareApart(bench: Bench): Promise<Acceptance> {
+export const measureBareApart = (bench: Bench) => measureLimit(bench, 'b"', startBareApart);
+
+async function measureLimit(bench: Bench, letter: string, start: typeof startBare): Promise<Acceptance> {
   await using database = await bench.postgres.createDatabase();
-  await using subject = await startBareApart(database.url, SECRET);
-  return await measure(
-    bench,
-    'b"',
-    database,
-    subject,
-    requestFor(`${subject.origin}/`, SECRET),
-    'bare.sessions',
-  );
+  await using subject = await start(database.url, SECRET);
+  const request = requestFor(`${subject.origin}/`, SECRET);
+  return await measure(bench, letter, database, subject, request, 'bare.sessions');
 }
 
 /** a: one process without a runner. */
